@@ -1,0 +1,6 @@
+export * from './datapath/datapath.js';
+export * from './datapath/op.js';
+export * from './engine/engine.js';
+export * from './errors.js';
+export * from './formats/format.js';
+export * from './formats/table.js';
