@@ -1,6 +1,6 @@
 /** Base of every error this project throws: one sentence that says what was expected, what came, and where. */
 export class BitmmaError extends Error {
-  override name = new.target.name;
+  override readonly name: string = this.constructor.name;
 }
 
 /** A word, shape, stride, file or option that does not fit what was asked of it. */
