@@ -1,5 +1,12 @@
+export * from './datapath/aliases/device.js';
+export * from './datapath/aliases/format.js';
+export * from './datapath/aliases/op.js';
+export { catalog } from './datapath/catalog/index.js';
 export * from './datapath/datapath.js';
+export type { DefaultInstruction } from './datapath/defaults.js';
+export * from './datapath/devices.js';
 export * from './datapath/op.js';
+export * from './datapath/serialize.js';
 export * from './engine/check.js';
 export * from './engine/engine.js';
 export * from './errors.js';
