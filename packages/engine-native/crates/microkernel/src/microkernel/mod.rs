@@ -1,0 +1,39 @@
+//! The micro-kernels: one row block of A against one panel of B along a chain of K.
+
+use core::ops::Range;
+
+use crate::words::View;
+
+/// One call's work. `c` holds rows x PANEL accumulator words, in and out; `bad` one word a row, bit j set: element j
+/// is not computed here. The micro-kernel may set more bits.
+pub(crate) struct Block<'a> {
+    pub a: &'a [u64],
+    pub b: &'a [u64],
+    pub rows: usize,
+    pub chain: &'a [Range<usize>],
+    pub c: &'a mut [u32],
+    pub bad: &'a mut [u64],
+}
+
+pub(crate) trait Micro: Send + Sync {
+    fn name(&self) -> &'static str;
+
+    /// u64 words of packed A.
+    fn a_len(&self, rows: usize, k: usize) -> usize;
+
+    /// u64 words of one packed panel of B.
+    fn b_len(&self, k: usize) -> usize;
+
+    /// Packs rows of A; sets `bad[i]` to all ones where row i has a word that the kernel cannot take.
+    fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], bad: &mut [u64]);
+
+    /// Packs at most PANEL columns of B, the rest as zero; returns the columns with a word that the kernel cannot
+    /// take, a bit each.
+    fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64;
+
+    /// Whether the kernel's range covers this initial accumulator word.
+    fn addend_ok(&self, word: u32) -> bool;
+
+    /// Runs the chain; true if the exact fast path did.
+    fn run(&self, block: Block<'_>) -> bool;
+}
