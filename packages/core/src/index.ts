@@ -9,6 +9,8 @@ export * from './datapath/op.js';
 export * from './datapath/serialize.js';
 export * from './engine/check.js';
 export * from './engine/engine.js';
+export * from './engine/registry.js';
+export * from './engine/tile-by-dots.js';
 export * from './errors.js';
 export * from './formats/format.js';
 export * from './formats/table.js';

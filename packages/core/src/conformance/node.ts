@@ -4,6 +4,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { findOp } from '../datapath/aliases/op.js';
 import type { Engine } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { readBinary, writeBinary } from './binary.js';
@@ -45,14 +46,16 @@ export async function findVectorFiles(paths: readonly string[]): Promise<string[
 }
 
 export interface FileOptions {
-  readonly resolve: Resolve;
+  /** Finds the op that a vector names; default the catalog's findOp. */
+  readonly resolve?: Resolve;
   /** Refuse cases without d; default true. */
   readonly requireD?: boolean;
 }
 
 /** The case sets of one file, as it is read. */
-export async function* readVectorFile(path: string, options: FileOptions): AsyncGenerator<CaseSet> {
-  const read = { source: path, ...options };
+export async function* readVectorFile(path: string, options: FileOptions = {}): AsyncGenerator<CaseSet> {
+  const { resolve = findOp, requireD = true } = options;
+  const read = { source: path, resolve, requireD };
   switch (kindOf(path)) {
     case 'jsonl':
       yield* readVectors(createReadStream(path, { encoding: 'utf8' }) as AsyncIterable<string>, read);
@@ -70,7 +73,7 @@ export async function* readVectorFile(path: string, options: FileOptions): Async
         [names.a, names.b, names.c, names.d].map((name) => readFile(join(dirname(path), name), 'utf8')),
       );
       try {
-        yield readRecording(set, { a, b, c, d }, options.resolve, path);
+        yield readRecording(set, { a, b, c, d }, resolve, path);
       } catch (error) {
         throw located(error, dirname(path));
       }
@@ -104,7 +107,8 @@ export interface ConformanceOptions {
   readonly paths: readonly string[];
   readonly engine: Engine;
   readonly kernel?: string;
-  readonly resolve: Resolve;
+  /** Finds the op that a vector names; default the catalog's findOp. */
+  readonly resolve?: Resolve;
   /** Shrinks mismatches against this engine. */
   readonly against?: Engine;
   readonly signal?: AbortSignal;
@@ -119,7 +123,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Suite
   const { paths, resolve, ...suite } = options;
   const files = await findVectorFiles(paths);
   async function* sets() {
-    for (const file of files) yield* readVectorFile(file, { resolve });
+    for (const file of files) yield* readVectorFile(file, resolve ? { resolve } : {});
   }
   return runSuite(sets(), suite);
 }

@@ -1,7 +1,11 @@
 import type { MmaOp } from '../datapath/op.js';
+import { chunkLength, sparseWordCount } from '../engine/check.js';
 import type { WordArray } from '../engine/engine.js';
 import { InputError } from '../errors.js';
 import { FORMATS, type FormatName } from '../formats/table.js';
+import { allocateWords as allocate, readWord, writeWord } from '../formats/words.js';
+
+export { scaleWordCount as scaleWords } from '../engine/check.js';
 
 /** Array items that carry one word of `format`: 2 for fp64 (low half first), else 1. */
 export const itemsPerWord = (format: FormatName): 1 | 2 => (FORMATS[format].wordBits === 64 ? 2 : 1);
@@ -13,11 +17,8 @@ export const itemBits = (format: FormatName): 8 | 16 | 32 => {
 };
 
 /** Zeroed words: `count` of `format`, in the container that the engine contract names. */
-export function allocateWords(format: FormatName, count: number): WordArray {
-  const items = count * itemsPerWord(format);
-  const bits = itemBits(format);
-  return bits === 8 ? new Uint8Array(items) : bits === 16 ? new Uint16Array(items) : new Uint32Array(items);
-}
+export const allocateWords = (format: FormatName, count: number): WordArray =>
+  allocate(FORMATS[format].wordBits, count);
 
 /** Bits of the word that a value may use: FP6 and FP4 leave the high bits of their byte zero. */
 export function usedBits(format: FormatName): number {
@@ -85,32 +86,19 @@ export function parseWords(
 }
 
 /** One word as an unsigned BigInt. */
-export function wordAt(format: FormatName, words: WordArray, index: number): bigint {
-  if (itemsPerWord(format) === 1) return BigInt(words[index]);
-  return (BigInt(words[2 * index + 1]) << 32n) | BigInt(words[2 * index]);
-}
+export const wordAt = (format: FormatName, words: WordArray, index: number): bigint =>
+  BigInt(readWord(words, index, FORMATS[format].wordBits));
 
 /** Stores one word. */
-export function setWord(format: FormatName, words: WordArray, index: number, word: bigint): void {
-  if (itemsPerWord(format) === 1) words[index] = Number(word);
-  else {
-    words[2 * index] = Number(word & 0xffffffffn);
-    words[2 * index + 1] = Number(word >> 32n);
-  }
-}
-
-const CHUNK = { '1:2': 2, '2:4': 4, '4:8-pairs': 8 } as const;
-
-/** Scale words of A (and as many of B) that k positions need: ceil(k / block), 0 where the op has none. */
-export const scaleWords = (op: MmaOp, k: number): number =>
-  op.scaling ? Math.ceil(k / op.scaling.block) : 0;
+export const setWord = (format: FormatName, words: WordArray, index: number, word: bigint): void =>
+  writeWord(words, index, FORMATS[format].wordBits, word);
 
 /** Logical positions that one sparse selector covers; 0 for a dense op. */
-export const chunkPositions = (op: MmaOp): number => (op.sparsity ? CHUNK[op.sparsity] : 0);
+export const chunkPositions = (op: MmaOp): number => (op.sparsity ? chunkLength(op.sparsity) : 0);
 
-/** Metadata words (eight selectors each) that k positions need. */
+/** Metadata words (eight selectors each) that k positions need; 0 for a dense op. */
 export const sparseWords = (op: MmaOp, k: number): number =>
-  op.sparsity ? Math.ceil(k / (8 * chunkPositions(op))) : 0;
+  op.sparsity ? sparseWordCount(op.sparsity, k) : 0;
 
 /** Selectors that a metadata word may hold. */
 export const legalSelectors = (op: MmaOp): readonly number[] =>

@@ -5,7 +5,14 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { CaseSet } from '../conformance/cases.js';
 import { recordOf } from '../conformance/vector.js';
-import { allocateWords, itemsPerWord, parseWords, scaleWords, sparseWords } from '../conformance/words.js';
+import {
+  allocateWords,
+  chunkPositions,
+  itemsPerWord,
+  parseWords,
+  scaleWords,
+  sparseWords,
+} from '../conformance/words.js';
 import type { MmaOp } from '../datapath/op.js';
 import {
   BitmmaError,
@@ -283,13 +290,11 @@ class ExecSession implements Session {
         : {}),
       ...(batch.sparse
         ? {
-            sparse: part(
-              batch.sparse,
-              allMetadata,
-              metadata,
-              1,
-              new Uint32Array(count * metadata),
-            ) as Uint32Array,
+            sparse: padSelectors(
+              op,
+              Math.min(op.k, k - step * op.k),
+              part(batch.sparse, allMetadata, metadata, 1, new Uint32Array(count * metadata)) as Uint32Array,
+            ),
           }
         : {}),
       id: (index) => String(serial + index),
