@@ -1,7 +1,7 @@
 /** Which instruction stands for a device where only formats are given: the one that its libraries use. */
 import type { FormatName } from '../formats/table.js';
 import { catalog } from './catalog/index.js';
-import { deepFreeze } from './catalog/row.js';
+import { deepFreeze } from './freeze.js';
 import type { MmaOp, Scaling } from './op.js';
 
 export interface DefaultInstruction {

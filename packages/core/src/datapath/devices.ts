@@ -1,5 +1,5 @@
-import { deepFreeze } from './catalog/row.js';
 import { DEFAULTS, type DefaultInstruction } from './defaults.js';
+import { deepFreeze } from './freeze.js';
 
 export type Vendor = 'nvidia' | 'amd';
 export type Arch =

@@ -1,5 +1,6 @@
 import type { FormatName } from '../../formats/table.js';
 import type { Datapath } from '../datapath.js';
+import { deepFreeze } from '../freeze.js';
 import type { Evidence, MmaOp, Scaling, Sparsity } from '../op.js';
 
 /** An instruction without a device: the arch files put rows on devices with their evidence. */
@@ -26,14 +27,6 @@ export interface Entry {
 /** PTX's name of a format. */
 export const ptxName = (format: FormatName): string =>
   ({ fp64: 'f64', fp32: 'f32', fp16: 'f16' })[format as string] ?? format;
-
-export const deepFreeze = <T>(value: T): T => {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    for (const member of Object.values(value)) deepFreeze(member);
-    Object.freeze(value);
-  }
-  return value;
-};
 
 /** Puts rows on devices, all with the same evidence. */
 export function on(devices: readonly string[], evidence: Evidence, rows: readonly Row[]): Entry[] {
