@@ -1,1 +1,13 @@
+export { describeDatapath, type OpSummary, summarise } from './describe.js';
+export { type DotCase, type DotOptions, type DotResult, dot, dotCase } from './dot/dot.js';
+export { chooseEngine, ENGINE_IDS, ENGINES } from './engines.js';
+export type { Event, Listener } from './events.js';
 export * from './files/index.js';
+export { type GemmOptions, type GemmResult, gemm, gemmLoaded, hashWords } from './gemm/gemm.js';
+export type { CastNote, CastOptions } from './gemm/operand.js';
+export { type GemmOperands, type LoadedOperands, loadOperands, type TensorInput } from './gemm/prepare.js';
+export type { OpRequest } from './gemm/resolve.js';
+export { type GemmPlan, type GemmRun, runGemm } from './gemm/run.js';
+export type { ErrorStatistics, SpecialCounts } from './gemm/statistics.js';
+export { type CastResult, type CastRule, castWords } from './numbers/cast.js';
+export { toDoubles } from './numbers/value.js';

@@ -1,0 +1,35 @@
+import { type Engine, InputError } from '@bitmma/core';
+import { reportLines } from '@bitmma/core/conformance';
+import { runConformance } from '@bitmma/core/conformance/node';
+import { referenceEngine } from '@bitmma/core/reference';
+import { Command } from 'commander';
+import { ENGINES } from '../../engines.js';
+import type { Register } from '../io.js';
+
+interface Flags {
+  engine: string;
+  kernel?: string;
+  json?: boolean;
+}
+
+export const conformanceCommand: Register = (io, exit) =>
+  new Command('conformance')
+    .description('Runs an engine over vector files and recordings, word for word; exit 1 on a mismatch.')
+    .argument('<paths...>', 'vector files (.jsonl, .bmv), recordings, folders of them')
+    .option('--engine <engine>', `one of ${ENGINES.ids.join(' ')}`, 'reference')
+    .option('--kernel <kernel>', "force one of the engine's kernels")
+    .option('--json', 'as JSON')
+    .action(async (paths: string[], flags: Flags) => {
+      if (flags.engine === 'auto') throw new InputError('conformance: expected a named engine, got auto');
+      const engine: Engine = await ENGINES.open(flags.engine);
+      const result = await runConformance({
+        paths,
+        engine,
+        ...(flags.kernel !== undefined && { kernel: flags.kernel }),
+        ...(flags.engine !== 'reference' && { against: referenceEngine() }),
+        signal: io.signal,
+      });
+      if (flags.json === true) io.out(`${JSON.stringify(result, null, 2)}\n`);
+      else for (const line of reportLines(result)) io.out(`${line}\n`);
+      if (result.failed > 0) exit(1);
+    });

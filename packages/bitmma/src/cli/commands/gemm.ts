@@ -1,0 +1,48 @@
+import { Command } from 'commander';
+import { checkOutputName, writeTensor } from '../../files/write.js';
+import { gemm } from '../../gemm/gemm.js';
+import type { Register } from '../io.js';
+import { listenTo } from '../listen.js';
+import {
+  addDeviceOptions,
+  addEngineOptions,
+  addFormatOptions,
+  addOperandOptions,
+  gemmOperands,
+  gemmOptions,
+  type OperandFlags,
+  type OpFlags,
+} from '../options.js';
+import { gemmJson, gemmText } from '../report.js';
+
+interface Flags extends OpFlags, OperandFlags {
+  outFormat?: string;
+  out?: string;
+  manifest?: string;
+  statistics: boolean;
+}
+
+export const gemmCommand: Register = (io) =>
+  addEngineOptions(addOperandOptions(addFormatOptions(addDeviceOptions(new Command('gemm')))))
+    .description('D = A x B + C as the device computes it, from files to exact bits.')
+    .argument('<A>', 'M x K: .npy, .npz:MEMBER, .safetensors:TENSOR, .hex')
+    .argument('<B>', 'K x N, or N x K with --trans-b')
+    .option('--out-format <format>', 'converts the result once at the end, RNE')
+    .option('--out <file>', 'writes D: .npy, .safetensors or .hex')
+    .option('--no-statistics', 'leaves out the fp64 product')
+    .option('--json', 'the report as JSON')
+    .action(async (a: string, b: string, flags: Flags) => {
+      if (flags.out !== undefined) checkOutputName(flags.out);
+      const console = listenTo(io);
+      const result = await gemm(gemmOperands(a, b, flags), {
+        ...gemmOptions(flags),
+        ...(flags.outFormat !== undefined && { outFormat: flags.outFormat }),
+        statistics: flags.statistics,
+        signal: io.signal,
+        on: console.on,
+      }).finally(console.close);
+      if (flags.out !== undefined)
+        await writeTensor(flags.out, { format: result.format, words: result.words, shape: result.shape });
+      const written = flags.out === undefined ? [] : [flags.out];
+      io.out(flags.json === true ? gemmJson(result, written) : gemmText(result, written));
+    });

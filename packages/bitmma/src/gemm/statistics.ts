@@ -1,0 +1,185 @@
+import { FORMATS, type FormatName, type Operand, type WordArray } from '@bitmma/core';
+import { castElement, decode, type FloatFormat, maxExponent, minExponent } from '@bitmma/core/formats';
+import { toDoubles } from '../numbers/value.js';
+import type { Matrices } from './operand.js';
+
+/** Counts of result words of each special class. */
+export interface SpecialCounts {
+  readonly nan: number;
+  readonly infinite: number;
+  /** Words at the format's largest finite magnitude (integers: either limit). */
+  readonly saturated: number;
+  readonly zero: number;
+}
+
+/** Distances from the fp64 product of the same operand words. */
+export interface ErrorStatistics {
+  /** Elements compared; fewer than the result where it was sampled by rows. */
+  readonly elements: number;
+  readonly sampled: boolean;
+  readonly maxAbsolute: number;
+  /** Mean of |d - r| / |r| over elements with r not zero. */
+  readonly meanRelative: number;
+  /** Mean of (d - r) / |r| over the same: below zero means toward minus infinity. */
+  readonly signedBias: number;
+  readonly maxUlp: number;
+  /** Elements with an error of at most this many units in the last place of the result's format at r. */
+  readonly ulpHistogram: readonly { readonly upTo: number; readonly count: number }[];
+  /** Elements left out because d or r is not finite. */
+  readonly nonFinite: number;
+}
+
+/** More multiply-adds than this are sampled by rows: about two seconds of fp64. */
+const SAMPLE_LIMIT = 2 ** 30;
+
+export function countSpecials(words: WordArray, format: FormatName): SpecialCounts {
+  const values = toDoubles(words, format);
+  const limits = limitsOf(format);
+  let nan = 0;
+  let infinite = 0;
+  let saturated = 0;
+  let zero = 0;
+  for (const value of values) {
+    if (Number.isNaN(value)) nan++;
+    else if (Math.abs(value) === Number.POSITIVE_INFINITY) infinite++;
+    else if (value === limits.high || value === limits.low) saturated++;
+    else if (value === 0) zero++;
+  }
+  return { nan, infinite, saturated, zero };
+}
+
+function limitsOf(format: FormatName): { low: number; high: number } {
+  const descriptor = FORMATS[format];
+  if (descriptor.kind === 'integer') {
+    const span = 2 ** descriptor.wordBits;
+    return descriptor.signed ? { low: -span / 2, high: span / 2 - 1 } : { low: Number.NaN, high: span - 1 };
+  }
+  if (descriptor.kind === 'exponent') return { low: Number.NaN, high: Number.NaN };
+  const infinity = { kind: 'inf', negative: false, sig: 0, signed: 0, lsb: 0, e: 0 } as const;
+  const largest = decode(descriptor, castElement(infinity, descriptor, { saturate: true }));
+  const high = largest.sig * 2 ** largest.lsb;
+  return { low: -high, high };
+}
+
+/** Everything one batch index multiplies: doubles of a (m x k) and b (n x k), rows contiguous along k. */
+interface Doubles {
+  readonly a: Float64Array;
+  readonly b: Float64Array;
+}
+
+export interface ErrorInput {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly a: Matrices;
+  readonly b: Matrices;
+  readonly c: Matrices | null;
+  readonly scaleA: Matrices | null;
+  readonly scaleB: Matrices | null;
+  readonly scaleBlock: number;
+  readonly batch: number;
+  readonly d: WordArray;
+  readonly dFormat: FormatName;
+}
+
+/**
+ * Error of d against the product in IEEE fp64 of the same operand words (after any cast), summed in order of k. Sampled
+ * by evenly spaced rows where the whole would take long.
+ */
+export function errorStatistics(input: ErrorInput): ErrorStatistics {
+  const { m, n, k, batch } = input;
+  const rowStep = Math.max(1, Math.ceil((batch * m * n * Math.max(k, 1)) / SAMPLE_LIMIT));
+  const d = toDoubles(input.d, input.dFormat);
+  const c = input.c && toDoubles(input.c.words, input.c.format);
+  const unit = ulpOf(input.dFormat);
+  const total = { elements: 0, maxAbsolute: 0, relative: 0, bias: 0, counted: 0, maxUlp: 0, nonFinite: 0 };
+  const buckets = new Map<number, number>();
+  for (let index = 0; index < batch; index++) {
+    const { a, b } = gather(input, index, rowStep);
+    for (let i = 0, line = 0; i < m; i += rowStep, line++)
+      for (let j = 0; j < n; j++) {
+        let r = c === null ? 0 : c[elementAt(input.c!, index, i, j)]!;
+        for (let p = 0, x = line * k, y = j * k; p < k; p++) r += a[x + p]! * b[y + p]!;
+        const got = d[(index * m + i) * n + j]!;
+        total.elements++;
+        if (!Number.isFinite(r) || !Number.isFinite(got)) {
+          total.nonFinite++;
+          continue;
+        }
+        const error = got - r;
+        total.maxAbsolute = Math.max(total.maxAbsolute, Math.abs(error));
+        if (r !== 0) {
+          total.relative += Math.abs(error) / Math.abs(r);
+          total.bias += error / Math.abs(r);
+          total.counted++;
+        }
+        const ulps = Math.abs(error) / unit(r);
+        total.maxUlp = Math.max(total.maxUlp, ulps);
+        const bucket = ulps <= 0.5 ? 0.5 : 2 ** Math.ceil(Math.log2(ulps));
+        buckets.set(bucket, (buckets.get(bucket) ?? 0) + 1);
+      }
+  }
+  return {
+    elements: total.elements,
+    sampled: rowStep > 1,
+    maxAbsolute: total.maxAbsolute,
+    meanRelative: total.counted === 0 ? 0 : total.relative / total.counted,
+    signedBias: total.counted === 0 ? 0 : total.bias / total.counted,
+    maxUlp: total.maxUlp,
+    ulpHistogram: [...buckets].sort(([x], [y]) => x - y).map(([upTo, count]) => ({ upTo, count })),
+    nonFinite: total.nonFinite,
+  };
+}
+
+/** The unit in the last place of a format at r, as a double. */
+function ulpOf(name: FormatName): (r: number) => number {
+  const format = FORMATS[name];
+  if (format.kind !== 'float') return () => 1;
+  const { fractionBits } = format;
+  const [emin, emax] = [minExponent(format as FloatFormat), maxExponent(format as FloatFormat)];
+  return (r) => {
+    const e = r === 0 ? emin : Math.min(Math.max(Math.floor(Math.log2(Math.abs(r))), emin), emax);
+    return 2 ** Math.max(e - fractionBits, -1074);
+  };
+}
+
+const elementAt = (
+  { offsets, rowStride, colStride }: Matrices,
+  index: number,
+  row: number,
+  col: number,
+): number => offsets[offsets.length === 1 ? 0 : index]! + row * rowStride + col * colStride;
+
+/** Operands of one batch index as doubles, scales multiplied in, every rowStep-th row of a. */
+function gather(input: ErrorInput, index: number, rowStep: number): Doubles {
+  const { m, n, k, a, b, scaleA, scaleB, scaleBlock } = input;
+  const aAll = toDoubles(a.words, a.format);
+  const bAll = a.words === b.words && a.format === b.format ? aAll : toDoubles(b.words, b.format);
+  const aScales = scaleA && toDoubles(scaleA.words, scaleA.format);
+  const bScales = scaleB && toDoubles(scaleB.words, scaleB.format);
+  const lines = Math.ceil(m / rowStep);
+  const left = new Float64Array(lines * k);
+  for (let line = 0; line < lines; line++)
+    for (let p = 0; p < k; p++) {
+      const scale = aScales
+        ? aScales[elementAt(scaleA!, index, line * rowStep, Math.floor(p / scaleBlock))]!
+        : 1;
+      left[line * k + p] = aAll[elementAt(a, index, line * rowStep, p)]! * scale;
+    }
+  const right = new Float64Array(n * k);
+  for (let p = 0; p < k; p++)
+    for (let j = 0; j < n; j++) {
+      const scale = bScales ? bScales[elementAt(scaleB!, index, Math.floor(p / scaleBlock), j)]! : 1;
+      right[j * k + p] = bAll[elementAt(b, index, p, j)]! * scale;
+    }
+  return { a: left, b: right };
+}
+
+/** The operand view of contiguous words. */
+export const contiguous = (format: FormatName, words: WordArray, cols: number): Operand => ({
+  format,
+  words,
+  offset: 0,
+  rowStride: cols,
+  colStride: 1,
+});
