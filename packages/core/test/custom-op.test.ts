@@ -108,7 +108,12 @@ const REFUSED: readonly (readonly [
   ],
   ['a scale block across instructions', NVFP4, (o) => set(o.scaling, 'block', 24), 'scaling.block'],
   ['an unknown scale format', NVFP4, (o) => set(o.scaling, 'format', 'fp32'), 'scaling.format'],
-  ['a group that does not divide the dominant one', NVFP4, (o) => set(o.datapath, 'group', 3), 'datapath.dominantGroup'],
+  [
+    'a group that does not divide the dominant one',
+    NVFP4,
+    (o) => set(o.datapath, 'group', 3),
+    'datapath.dominantGroup',
+  ],
   [
     'a dominant group across instructions',
     NVFP4,

@@ -88,7 +88,7 @@ const AMD: readonly Line[] = [
   ['mi100', 'Instinct MI100', 'cdna1', 'gfx908', ['cdna1', 'cdna', 'gfx908']],
   ['mi210', 'Instinct MI210', 'cdna2', 'gfx90a', []],
   ['mi250', 'Instinct MI250', 'cdna2', 'gfx90a', ['cdna2', 'gfx90a']],
-  ['mi250x', 'Instinct MI250X', 'cdna2', 'gfx90a', []],
+  ['mi250x', 'Instinct MI250X', 'cdna2', 'gfx90a', ['mi250x/mi250']],
   ['mi300a', 'Instinct MI300A', 'cdna3', 'gfx942', []],
   ['mi300x', 'Instinct MI300X', 'cdna3', 'gfx942', ['cdna3', 'gfx942', 'mi300']],
 ];

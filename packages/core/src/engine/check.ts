@@ -99,8 +99,13 @@ export function checkTile(op: MmaOp, inputs: { m: number; n: number; k: number }
     if (k0 % unit !== 0)
       throw new InputError(`chain range ${i}: expected a start that is a multiple of ${unit}, got ${k0}`);
   });
-  if (tile.c) checkOperand('c', tile.c, op.c, tile.m1, tile.n1);
-  checkOperand('d', tile.d, op.d, tile.m1, tile.n1);
+  // Only the tile's own elements need to lie in the words: d may be a buffer of one tile with a negative offset.
+  const own = (operand: Operand): Operand => ({
+    ...operand,
+    offset: operand.offset + tile.m0 * operand.rowStride + tile.n0 * operand.colStride,
+  });
+  if (tile.c) checkOperand('c', own(tile.c), op.c, tile.m1 - tile.m0, tile.n1 - tile.n0);
+  checkOperand('d', own(tile.d), op.d, tile.m1 - tile.m0, tile.n1 - tile.n0);
 }
 
 /** Throws InputError where a batch's arrays do not hold `count` cases of the op. */

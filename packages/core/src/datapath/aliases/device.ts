@@ -36,6 +36,9 @@ function computeTarget(name: string): string | null {
   return `sm_${found[1]}${found[2]}${found[3]}`;
 }
 
+/** The target in an AMD target id or triple (`gfx90a:sramecc+`, `amdgcn-amd-amdhsa--gfx942`); null for others. */
+const gfxTarget = (name: string) => /(?:^|-)(gfx[0-9a-f]{3,4})(?::.*)?$/i.exec(name.trim())?.[1] ?? null;
+
 const catalogued = () => devices().map((device) => device.id);
 
 /**
@@ -44,7 +47,7 @@ const catalogued = () => devices().map((device) => device.id);
  * ids otherwise.
  */
 export function findDevice(name: string): Device {
-  const target = computeTarget(name);
+  const target = computeTarget(name) ?? gfxTarget(name);
   const forms = target === null ? [plain(name), undecorated(name)] : [plain(target)];
   for (const form of forms) {
     const device = BY_NAME.get(form);

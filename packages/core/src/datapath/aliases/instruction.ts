@@ -14,22 +14,62 @@ const PTX_NOISE = new Set([
   'ordered_metadata',
 ]);
 const COLLECTOR = /^collector::/;
-/** scale_vec::1X is the only vector size of mxf8f6f4; block16 and block32 are the later spelling. */
-const SCALE_ALIAS: Readonly<Record<string, string | null>> = {
-  'scale_vec::1x': null,
-  'scale_vec::2x': 'scale_vec::2X',
-  'scale_vec::4x': 'scale_vec::4X',
-};
 const PTX_TYPE = /^(f64|f32|f16|bf16|tf32|e4m3|e5m2|e2m3|e3m2|e2m1|s32|s8|u8|s4|u4|b1)$/;
 
-function mmaSync(tokens: string[], llvm: boolean): string {
-  const qualifiers = tokens.filter((t) => !PTX_TYPE.test(t) && !/^(m\d|satfinite|ue8m0|ue4m3)/.test(t));
-  const shape = tokens.filter((t) => /^m\d+n\d+k\d+$/.test(t));
-  const saturate = tokens.filter((t) => t === 'satfinite');
-  const scales = tokens.filter((t) => /^(ue8m0|ue4m3)$/.test(t));
-  const types = tokens.filter((t) => PTX_TYPE.test(t));
-  const full = llvm ? llvmTypes(types) : types;
-  return ['mma', 'sync', ...shape, ...saturate, ...qualifiers, ...full, ...scales].join('.');
+const only = (tokens: readonly string[], pattern: RegExp) => tokens.filter((t) => pattern.test(t));
+
+const SCALE_TYPE = /^(ue8m0|ue4m3)$/;
+const SHAPE = /^m\d+n\d+k\d+$/;
+
+const SCALE_QUALIFIER = /^(kind::.*|block_scale|scale_vec::[124]x|block16|block32)$/;
+
+/** Sizes of a block-scaled kind's vector as written to the canonical name; '' where the kind has one alone. */
+const SCALE_VECTORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'kind::mxf8f6f4': { none: '', 'scale_vec::1x': '', block32: '' },
+  'kind::mxf4': { none: 'scale_vec::2X', 'scale_vec::2x': 'scale_vec::2X', block32: 'scale_vec::2X' },
+  'kind::mxf4nvf4': {
+    'scale_vec::2x': 'scale_vec::2X',
+    block32: 'scale_vec::2X',
+    'scale_vec::4x': 'scale_vec::4X',
+    block16: 'scale_vec::4X',
+  },
+};
+
+/** `kind`, `block_scale` and the vector size in canonical order; as written where they make no known kind. */
+function kindTokens(tokens: readonly string[]): readonly string[] {
+  const written = only(tokens, SCALE_QUALIFIER);
+  const [kinds, sizes] = [only(written, /^kind/), only(written, /^(scale_vec|block\d)/)];
+  const vector = SCALE_VECTORS[kinds[0] ?? '']?.[sizes[0] ?? 'none'];
+  const known = kinds.length === 1 && sizes.length <= 1 && written.includes('block_scale');
+  if (!known || vector === undefined) return written;
+  return [...kinds, 'block_scale', ...(vector === '' ? [] : [vector])];
+}
+
+/** Tokens that no rule above knows: kept, so that an unknown qualifier makes an unknown name. */
+const leftover = (tokens: readonly string[]) =>
+  tokens.filter(
+    (t) =>
+      !(
+        PTX_TYPE.test(t) ||
+        SCALE_TYPE.test(t) ||
+        SHAPE.test(t) ||
+        SCALE_QUALIFIER.test(t) ||
+        t === 'satfinite'
+      ),
+  );
+
+function mmaSync(tokens: readonly string[], llvm: boolean): string {
+  const types = only(tokens, PTX_TYPE);
+  return [
+    'mma',
+    'sync',
+    ...only(tokens, SHAPE),
+    ...only(tokens, /^satfinite$/),
+    ...leftover(tokens),
+    ...kindTokens(tokens),
+    ...(llvm ? llvmTypes(types) : types),
+    ...only(tokens, SCALE_TYPE),
+  ].join('.');
 }
 
 /** LLVM names D and C of fp16 operands, A and B of others where they differ, all four for FP8. */
@@ -41,12 +81,17 @@ function llvmTypes(types: readonly string[]): readonly string[] {
   return [accumulator, first, second ?? first, accumulator];
 }
 
-function wgmma(tokens: string[]): string {
-  const shape = tokens.find((t) => /^m\d+n\d+k\d+$/.test(t)) ?? '';
-  const types = tokens.filter((t) => PTX_TYPE.test(t));
-  const rest = tokens.filter((t) => t === 'sp');
-  const saturate = tokens.filter((t) => t === 'satfinite');
-  return ['wgmma', 'mma_async', ...rest, canonicalN(shape, types), ...saturate, ...types].join('.');
+function wgmma(tokens: readonly string[]): string {
+  const types = only(tokens, PTX_TYPE);
+  const shapes = only(tokens, SHAPE).map((shape) => canonicalN(shape, types));
+  return [
+    'wgmma',
+    'mma_async',
+    ...leftover(tokens),
+    ...shapes,
+    ...only(tokens, /^satfinite$/),
+    ...types,
+  ].join('.');
 }
 
 /** m64nNk... with a legal N becomes m64n8k...: N does not enter the arithmetic. */
@@ -59,21 +104,23 @@ function canonicalN(shape: string, types: readonly string[]): string {
   return legal ? `m64n8k${found[2]}` : shape;
 }
 
-function tcgen05(tokens: string[]): string {
-  const saturate = tokens.filter((t) => t === 'satfinite');
-  const sparse = tokens.filter((t) => t === 'sp' || t === 'ws');
-  const rest = tokens.filter((t) => !['satfinite', 'sp', 'ws'].includes(t));
-  return ['tcgen05', 'mma', ...sparse, ...rest, ...saturate].join('.');
+function tcgen05(tokens: readonly string[]): string {
+  return [
+    'tcgen05',
+    'mma',
+    ...leftover(tokens),
+    ...kindTokens(tokens),
+    ...only(tokens, PTX_TYPE),
+    ...only(tokens, SCALE_TYPE),
+    ...only(tokens, /^satfinite$/),
+  ].join('.');
 }
 
 /** Canonical spelling of a PTX or NVVM name, or null if it is neither. */
 function ptx(name: string): string | null {
   const bare = name.replace(/^llvm\.nvvm\./, '');
   const llvm = bare !== name;
-  const tokens = bare
-    .split('.')
-    .filter((t) => t !== '' && !PTX_NOISE.has(t) && !COLLECTOR.test(t))
-    .flatMap((t) => (t in SCALE_ALIAS ? (SCALE_ALIAS[t] ?? []) : [t]));
+  const tokens = bare.split('.').filter((t) => t !== '' && !PTX_NOISE.has(t) && !COLLECTOR.test(t));
   const [family, ...rest] = tokens;
   if (family === 'mma') {
     const body = rest[0] === 'sync' ? rest.slice(1) : rest;

@@ -8,10 +8,7 @@ interface Refusal {
 
 /** Devices with matrix units of unknown arithmetic. */
 export const UNCHARACTERISED_DEVICES: readonly Refusal[] = [
-  {
-    pattern: /^(cdna4|gfx950|mi3[0-9]{2}[a-z]?p?|mi325x?|mi308x?)$/,
-    what: 'AMD CDNA4 and later MI300 parts',
-  },
+  { pattern: /^(cdna4|gfx950|mi350[xp]?|mi355x?)$/, what: 'AMD CDNA4' },
   { pattern: /^(cdna5|gfx1250|mi4[0-9]{2}[a-z]?)$/, what: 'AMD CDNA5' },
   { pattern: /^gfx94[01]$/, what: 'AMD MI300 pre-production targets' },
   {
@@ -31,12 +28,12 @@ export const UNCHARACTERISED_DEVICES: readonly Refusal[] = [
   },
   { pattern: /^(rubin|vr200|r100|feynman|sm1[3-9][0-9][af]?|sm107[af]?)$/, what: 'NVIDIA Rubin and later' },
   {
-    pattern: /^(gh200|gb200|h20|h800|b100|hgxb100|a800)$/,
+    pattern: /^(gh200|gb200|h20|h800|b100|a800|mi300c|mi308x?|mi325x?)$/,
     what: 'this part (its architecture is catalogued under other devices)',
   },
   {
     pattern:
-      /^(a10g?|a16|a40|a[2456][05]00|l4|l20|l40|titan(v|rtx)|quadro.*|rtx(20[5678]0|30[5-9]0|40[5-9]0)(ti|super|tisuper|d|m)?|rtx(3000|3500|4000|4500|5000|5880|6000|8000)(ada)?|rtxa[0-9]{4}|rtx500(ada)?|rtx2000(ada)?|rtxpro[1-5][05]00|gtx16[0-9]{2}(ti|super)?)$/,
+      /^(a10g?|a16|a40|a[2456][05]00|l4|l20|l40|titan(v|rtx)|quadro.*|rtx(20[5678]0|30[5-9]0|40[5-9]0)(ti|super|tisuper|d|m)?|rtx(3000|3500|4000|4500|5000|5880|6000|8000)(ada)?|rtxa[0-9]{4}|rtx500(ada)?|rtx2000(ada)?|rtxpro[1-5][05]00(blackwell)?|gtx16[0-9]{2}(ti|super)?)$/,
     what: 'this part (its architecture may be catalogued under other devices)',
   },
   {

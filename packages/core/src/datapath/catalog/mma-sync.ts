@@ -109,6 +109,8 @@ export const integerMma = (shapes: readonly Shape[]): Row[] =>
     ),
   );
 
+const isFp8 = (format: FormatName) => format === 'e4m3' || format === 'e5m2';
+
 /** sm_120's m16n8k32 over the five narrow formats; FP8 pairs are also written without the kind. */
 export const f8f6f4Mma = (constants: WindowConstants): Row[] =>
   F8F6F4_PAIRS.flatMap(([a, b]) =>
@@ -122,7 +124,7 @@ export const f8f6f4Mma = (constants: WindowConstants): Row[] =>
         d,
         datapath: fusedWindow(constants, 32, d),
         qualifier: '.kind::f8f6f4',
-        spellings: [plain],
+        spellings: isFp8(a) && isFp8(b) ? [plain] : [],
       });
     }),
   );

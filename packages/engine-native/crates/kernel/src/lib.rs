@@ -1,4 +1,16 @@
 //! What a GPU's matrix unit computes, in integers. An op arrives as JSON, operands as words, results leave as words.
 
+mod addend;
+pub mod datapath;
+pub mod events;
 pub mod format;
+pub mod gemm;
+mod ieee;
+pub mod operand;
+pub mod program;
+mod round;
 pub mod spec;
+mod special;
+pub mod sum;
+pub mod terms;
+pub mod unit;

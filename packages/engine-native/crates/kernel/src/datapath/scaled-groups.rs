@@ -1,0 +1,134 @@
+//! tcgen05 mxf4, mxf4nvf4: exact sums of small groups, each cut to one quantum (numerics section 6).
+
+use super::Scratch;
+use crate::addend::Addend;
+use crate::events::{self, Events};
+use crate::format::Class;
+use crate::round::finish;
+use crate::spec::{Rounding, ScaledGroups};
+use crate::special::special;
+use crate::sum::Sum;
+use crate::terms::{NO_EXPONENT, Product, Terms, gather};
+use crate::unit::{Unit, log2_ceil};
+
+/// The exact sum of one group in units of 2^lsb, the largest exponent and the largest scale exponent among its
+/// nonzero products.
+#[derive(Clone, Copy)]
+struct Group<S> {
+    sum: S,
+    lsb: i32,
+    e: i32,
+    scale: i32,
+}
+
+fn groups<'a, S: Sum>(
+    unit: &'a Unit,
+    terms: &'a Terms<'a>,
+    size: usize,
+    products: &'a mut Vec<Product<S::Sig>>,
+) -> impl Iterator<Item = Group<S>> + 'a {
+    (0..terms.len()).step_by(size).map(move |start| {
+        let range = start..(start + size).min(terms.len());
+        let found = gather::<S>(terms, range.clone(), products);
+        let lsb = products.iter().map(|x| x.e).min().unwrap_or(0) - unit.fraction;
+        let sum = products
+            .iter()
+            .fold(S::ZERO, |sum, x| sum.add(S::place(x.sig, x.e - unit.fraction - lsb, Rounding::Zero)));
+        let nonzero = range.filter(|&i| terms.a[i].sig != 0 && terms.b[i].sig != 0);
+        let scale = nonzero.map(|i| terms.scale(i)).max().unwrap_or(NO_EXPONENT);
+        Group { sum, lsb, e: found.e, scale }
+    })
+}
+
+impl<S: Sum> Group<S> {
+    fn cut(&self, quantum: i32) -> S {
+        self.sum.shift(self.lsb - quantum, Rounding::Zero)
+    }
+}
+
+pub fn instruction<S: Sum>(
+    spec: &ScaledGroups,
+    unit: &Unit,
+    terms: &Terms<'_>,
+    word: u64,
+    scratch: &mut Scratch<S>,
+    events: &mut Events,
+) -> u64 {
+    let found = gather::<S>(terms, 0..terms.len(), &mut scratch.products);
+    let c = Addend::decode(spec.output.format, word, events);
+    if let Some(word) = special(terms, 0..terms.len(), found.flags, Some(&c), &spec.output, events) {
+        return word;
+    }
+    if found.e == NO_EXPONENT {
+        events.note(events::ADDEND_PASSED);
+        return word;
+    }
+    let products = &mut scratch.products;
+    if c.sig != 0 && c.e >= found.e {
+        events.note(events::ADDEND_DOMINANT);
+        let quantum = c.e - spec.dominant_fraction;
+        let sum = groups::<S>(unit, terms, spec.dominant_group, products)
+            .fold(S::ZERO, |sum, group| sum.add(group.cut(quantum)));
+        return finish(sum.add(place::<S>(&c, quantum)).value(quantum), &spec.output, events);
+    }
+    balanced::<S>(spec, unit, terms, &c, found.e, products, events)
+}
+
+/// c is zero or its exponent below the products' largest, `largest`.
+fn balanced<S: Sum>(
+    spec: &ScaledGroups,
+    unit: &Unit,
+    terms: &Terms<'_>,
+    c: &Addend,
+    largest: i32,
+    products: &mut Vec<Product<S::Sig>>,
+    events: &mut Events,
+) -> u64 {
+    let members: Vec<Group<S>> = groups::<S>(unit, terms, spec.group, products).collect();
+    let scale = members.iter().map(|group| group.scale).max().unwrap_or(NO_EXPONENT);
+    let by_products = largest.max(c.term_exponent()) - spec.product_fraction;
+    let quantum = by_products.max(scale - spec.scale_fraction);
+    events.note_if(quantum > by_products, events::SCALE_FLOOR);
+    let cut = |group: &Group<S>, events: &mut Events| match spec.group_addend_fraction {
+        Some(fraction) if c.sig != 0 && group.e != NO_EXPONENT && c.e >= group.e => {
+            let coarser = quantum.max(c.e - fraction);
+            events.note_if(coarser > quantum, events::GROUP_ADDEND_CUT);
+            group.cut(coarser).shift(coarser - quantum, Rounding::Zero)
+        }
+        _ => group.cut(quantum),
+    };
+    let sum = members.iter().fold(S::ZERO, |sum, group| sum.add(cut(group, events)));
+    let result = finish(sum.add(place::<S>(c, quantum)).value(quantum), &spec.output, events);
+    let Some(limit) = spec.leave_out.filter(|&limit| c.sig == 0 && quantum < limit) else {
+        return result;
+    };
+    let x = spec.output.format.decode(result);
+    if x.class != Class::Finite || x.sig == 0 || x.sig >> spec.output.format.fraction_bits != 0 {
+        return result;
+    }
+    let stays = |group: &&Group<S>| {
+        group.scale >= scale || group.cut(quantum).value(quantum).is_some_and(|value| value.lead() >= limit)
+    };
+    let sum = members.iter().filter(stays).fold(S::ZERO, |sum, group| sum.add(group.cut(quantum)));
+    events.note(events::GROUPS_LEFT_OUT);
+    finish(sum.value(quantum), &spec.output, events)
+}
+
+/// c cut to 2^quantum.
+fn place<S: Sum>(c: &Addend, quantum: i32) -> S {
+    if c.sig == 0 { S::ZERO } else { S::place(S::sig(c.sig), c.lsb - quantum, Rounding::Zero) }
+}
+
+/// Bits that a sum needs, with its sign: the sum of cut groups, or one group's exact sum, whose terms spread over
+/// the elements' exponents and, where a group spans scale blocks, the scales'.
+pub fn width(spec: &ScaledGroups, unit: &Unit) -> i32 {
+    let fraction = spec.dominant_fraction.max(spec.product_fraction);
+    let window = unit.window_bits(fraction, unit.k);
+    let size = spec.group.max(spec.dominant_group).min(unit.k);
+    let one_scale = |group: usize| unit.scale_block.is_multiple_of(group);
+    let mut spread = unit.exponents.1 - unit.exponents.0;
+    if !(one_scale(spec.group) && one_scale(spec.dominant_group)) {
+        spread += unit.scale_exponents.1 - unit.scale_exponents.0;
+    }
+    window.max(spread + unit.product_bits() + log2_ceil(size))
+}
