@@ -15,12 +15,12 @@ export interface DefaultInstruction {
 
 /**
  * Rank of an instruction among those of the same formats, highest first: tcgen05 (sm_100), wgmma (sm_90), else
- * mma.sync of the largest K; MFMA: one block, 16x16 before 32x32, the largest K. mxf4 with ue8m0 is kind::mxf4,
+ * mma.sync of the largest K; MFMA: one block, the largest K, which is the 16x16 form. mxf4 with ue8m0 is kind::mxf4,
  * not kind::mxf4nvf4. Saturating and sparse forms are never the default, nor is one that widens c.
  */
 function rank(op: MmaOp): readonly number[] {
   const { instruction, shape } = op;
-  if (instruction.startsWith('v_mfma')) return [shape.blocks === 1 ? 1 : 0, shape.m === 16 ? 1 : 0, op.k];
+  if (instruction.startsWith('v_mfma')) return [shape.blocks === 1 ? 1 : 0, op.k];
   const family = instruction.startsWith('tcgen05') ? 2 : instruction.startsWith('wgmma') ? 1 : 0;
   const kind = instruction.includes('kind::mxf4.') ? 1 : 0;
   return [family, kind, op.k, shape.m];
