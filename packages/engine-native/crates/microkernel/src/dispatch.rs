@@ -2,13 +2,35 @@
 
 use crate::detect::Isa;
 use crate::gemm::Kernel;
-use crate::params::Params;
+#[cfg(target_arch = "x86_64")]
+use crate::microkernel::avx512;
+use crate::params::{Family, Output, Params};
 
 /// The micro-kernel of `isa` for this op; None where there is none, or where the machine lacks `isa`.
 pub fn select(params: &Params, isa: Isa) -> Option<Kernel> {
-    let _ = params;
     if !isa.available() {
         return None;
     }
-    None
+    match isa {
+        Isa::Scalar => None,
+        Isa::Avx2 => None,
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => select_avx512(params),
+        #[cfg(not(target_arch = "x86_64"))]
+        Isa::Avx512 => None,
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn select_avx512(p: &Params) -> Option<Kernel> {
+    use avx512::window_f32::WindowF32;
+    let (a, b) = (p.a.layout()?, p.b.layout()?);
+    match (p.family, p.output) {
+        (Family::FusedWindow { block, fraction: 13, floor }, Output::Fp32Rz { precision }) => match block {
+            16 => Some(Kernel::new(*p, 16, Box::new(WindowF32::<16>::new(a, b, 13, floor, precision)?))),
+            32 => Some(Kernel::new(*p, 32, Box::new(WindowF32::<32>::new(a, b, 13, floor, precision)?))),
+            _ => None,
+        },
+        _ => None,
+    }
 }

@@ -12,8 +12,11 @@ mod detect;
 mod dispatch;
 mod gemm;
 mod microkernel;
+mod pack;
 mod params;
 mod report;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use detect::Isa;

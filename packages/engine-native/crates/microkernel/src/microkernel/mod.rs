@@ -1,5 +1,8 @@
 //! The micro-kernels: one row block of A against one panel of B along a chain of K.
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+
 use core::ops::Range;
 
 use crate::words::View;

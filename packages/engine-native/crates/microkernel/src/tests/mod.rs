@@ -1,0 +1,7 @@
+//! Kernels against the model, and mutants that the model must catch.
+
+pub mod data;
+pub mod harness;
+pub mod model;
+mod mutants;
+mod windows;
