@@ -181,6 +181,10 @@ impl Kernel {
                 let done = (rows * PANEL) as u64 - u64::from(after);
                 *(if exact { &mut report.counts.exact } else { &mut report.counts.kernel }) += done;
                 for r in 0..rows {
+                    if bad[r] & live == 0 {
+                        d.put_row(row0 + r, c0, &ctile[r * PANEL..][cols.clone()]);
+                        continue;
+                    }
                     for j in cols.clone() {
                         if bad[r] >> j & 1 == 0 {
                             d.put(row0 + r, panel * PANEL + j, ctile[r * PANEL + j]);

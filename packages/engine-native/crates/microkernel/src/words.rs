@@ -115,6 +115,21 @@ impl Out {
         }
     }
 
+    /// Writes consecutive columns of a row.
+    pub(crate) fn put_row(&mut self, row: usize, col: usize, words: &[u32]) {
+        let i = self.offset + row * self.row_stride + col * self.col_stride;
+        assert!(words.is_empty() || i + (words.len() - 1) * self.col_stride < self.len);
+        for (n, word) in words.iter().enumerate() {
+            let at = i + n * self.col_stride;
+            match self.target {
+                // SAFETY: at <= the index just asserted, and the constructor's contract makes it writable.
+                Target::U16(p) => unsafe { *p.add(at) = *word as u16 },
+                // SAFETY: as above.
+                Target::U32(p) => unsafe { *p.add(at) = *word },
+            }
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn put(&mut self, row: usize, col: usize, word: u32) {
         let i = self.offset + row * self.row_stride + col * self.col_stride;

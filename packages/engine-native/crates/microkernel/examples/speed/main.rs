@@ -102,7 +102,7 @@ fn child(o: &Options, _first: Isa) {
             continue;
         };
         for data in op.data {
-            let (ours, theirs, report) = measure(&op, &kernel, *data, o, &blas);
+            let (ours, theirs, ratio, report) = measure(&op, &kernel, *data, o, &blas);
             let work = (o.n * o.n * o.n) as f64 / 1e9;
             let c = report.counts;
             let all = (c.kernel + c.exact + c.fallback()) as f64;
@@ -113,14 +113,14 @@ fn child(o: &Options, _first: Isa) {
                 kernel.name(),
                 work / ours,
                 work / theirs,
-                theirs / ours,
+                ratio,
                 100.0 * c.fallback() as f64 / all,
             );
         }
     }
 }
 
-fn measure(op: &Op, kernel: &Kernel, data: Data, o: &Options, blas: &Sgemm) -> (f64, f64, Report) {
+fn measure(op: &Op, kernel: &Kernel, data: Data, o: &Options, blas: &Sgemm) -> (f64, f64, f64, Report) {
     let n = o.n;
     let shape = Shape { m: n, n, k: n };
     let a = Matrix::random(op.params.a, data, n * n, 1);
@@ -159,7 +159,9 @@ fn measure(op: &Op, kernel: &Kernel, data: Data, o: &Options, blas: &Sgemm) -> (
         });
         ours.push(t.elapsed().as_secs_f64());
     }
-    (median(ours), median(theirs), report)
+    // Paired within a round, so that a slow spell of the machine meets both.
+    let ratios = ours.iter().zip(&theirs).map(|(o, t)| t / o).collect();
+    (median(ours), median(theirs), median(ratios), report)
 }
 
 #[allow(clippy::too_many_arguments)]

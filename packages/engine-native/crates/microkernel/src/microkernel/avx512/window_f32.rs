@@ -5,15 +5,18 @@
 //! binade. A negative product that is no multiple of the quantum was cut one unit too low; such products are counted
 //! and the counts added to S's bits. R = S - M is exact; clearing low bits cuts it to p fraction bits.
 //!
-//! Byte codes. Distances d = 127 - e of exponents: da + db (saturating; a zero is 255) is a product's, their minimum
-//! with c's gives E = 127 - d. Lowest set bits: la + lb = L - low(a) - low(b), where L is the largest low of both
-//! formats, and a product is inexact iff la + lb > T = d + F + L - 127. B holds lb + 1 twice, where a > 0 and where
-//! a < 0, with 0 where the product would be positive or zero: the count is of codes above the saturated T + 1 - la.
+//! Byte codes. Distances d = 100 - e of exponents: da + db is a product's, 70..128 for these formats, and the minimum
+//! with c's gives E = 100 - d. A zero's code of 125 puts its products at 160 or more, which no c of the accepted
+//! range (0, or e in -60..100) exceeds; results stay in that range. Lowest set bits: la + lb = L - low(a) - low(b),
+//! where L is the largest low of both formats, and a product is inexact iff la + lb > T = d + F + L - 100. B holds
+//! lb + 1 twice, where a > 0 and where a < 0, with 0 where the product would be positive or zero: the count is of
+//! codes above the saturated T + 1 - la.
 
 use core::arch::x86_64::*;
 use core::ops::Range;
 
 use crate::PANEL;
+use crate::microkernel::avx512::count_masked;
 use crate::microkernel::{Block, Micro};
 use crate::pack::{Element, Layout};
 use crate::words::View;
@@ -26,8 +29,14 @@ const ROWS: usize = 4;
 const STEP: usize = 4 * PANEL + 3 * PANEL;
 /// Bytes of one k in a block of A: for each row value, la x 4, da x 4, offset of the codes in the block of B.
 const ASTEP: usize = ROWS * 16;
-/// Largest biased exponent of c: S's exponent E + 23 - F stays inside fp32.
-const C_LIMIT: u32 = 227;
+/// Exponent of distance 0, the largest of c: S's exponent E + 23 - F stays inside fp32.
+const TOP: i32 = 100;
+/// A's share of the smallest product distance, TOP - 30.
+const SHARE: i32 = (TOP - 30) / 2;
+/// Distance of a zero operand: with SHARE it exceeds the distance of every accepted c, twice it is a byte.
+const ZERO: u8 = 125;
+/// Smallest exponent of c.
+const C_LEAST: i32 = TOP - SHARE - ZERO as i32;
 /// Faults to be planted by tests, bits of `MUT`.
 pub(crate) mod mutation {
     pub const SIGN_FIX: u32 = 1;
@@ -56,7 +65,7 @@ pub(crate) struct WindowF32<const N: usize, const MUT: u32 = 0> {
 impl<const N: usize, const MUT: u32> WindowF32<N, MUT> {
     /// None where the ranges above do not hold.
     pub fn new(a: Layout, b: Layout, fraction: i32, floor: Option<i32>, precision: u32) -> Option<Self> {
-        let narrow = |l: &Layout| l.bits() <= 8 && l.emin() >= -16 && l.emax() <= 16;
+        let narrow = |l: &Layout| l.bits() <= 8 && l.emin() >= -14 && l.emax() <= 15;
         // Sum below a third of M (F + 2 + log2(N + 1) + 1 < 23); c's own exponents never lie below the floor.
         let fits = fraction == 13 && N <= 32 && precision as i32 <= fraction && floor.is_none_or(|f| f <= -126);
         if !narrow(&a) || !narrow(&b) || !fits {
@@ -97,7 +106,7 @@ impl<const N: usize, const MUT: u32> Micro for WindowF32<N, MUT> {
         let blocks = k.div_ceil(N);
         let zero_row = (N * STEP) as u32;
         let item = |e: &Element, t: usize| -> [u64; 2] {
-            let (la, da) = if e.zero { (0, 255) } else { ((self.low_a - e.low) as u32, (self.emax_a - e.e) as u32) };
+            let (la, da) = if e.zero { (0, u32::from(ZERO)) } else { ((self.low_a - e.low) as u32, (SHARE + self.emax_a - e.e) as u32) };
             let row = t * STEP + 5 * PANEL + usize::from(e.negative) * PANEL;
             let offset = if e.zero && MUT & ZERO_CODE == 0 { zero_row } else { row as u32 };
             let (la, da) = (la * 0x0101_0101, da * 0x0101_0101);
@@ -131,12 +140,12 @@ impl<const N: usize, const MUT: u32> Micro for WindowF32<N, MUT> {
     }
 
     fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
-        // db completes da to 127 - (e_a + e_b).
-        let base = 127 - self.emax_a;
+        // db completes da to TOP - (e_a + e_b).
+        let base = TOP - SHARE - self.emax_a;
         let codes: [(f32, [u8; 3]); 256] = core::array::from_fn(|w| {
             let e = &self.b[w];
             if e.zero {
-                return (0.0, [255, 0, 0]);
+                return (0.0, [ZERO, 0, 0]);
             }
             let code = (self.low_b - e.low + 1) as u8;
             let by_sign = if e.negative { [code, 0] } else { [0, code] };
@@ -156,7 +165,7 @@ impl<const N: usize, const MUT: u32> Micro for WindowF32<N, MUT> {
                     let live = row < k && j < cols.len();
                     let w = if live { b.get(row, cols.start + j) as usize & 255 } else { 0x38 };
                     bad |= u64::from(!self.b[w].finite && live) << j;
-                    let (value, codes) = if live || MUT & TAIL != 0 { codes[w] } else { (0.0, [255, 0, 0]) };
+                    let (value, codes) = if live || MUT & TAIL != 0 { codes[w] } else { (0.0, [ZERO, 0, 0]) };
                     values[4 * j..][..4].copy_from_slice(&value.to_bits().to_le_bytes());
                     let p = j % 16 * 4 + j / 16;
                     for (i, code) in codes.into_iter().enumerate() {
@@ -169,7 +178,8 @@ impl<const N: usize, const MUT: u32> Micro for WindowF32<N, MUT> {
     }
 
     fn addend_ok(&self, word: u32) -> bool {
-        word >> 23 & 0xFF <= C_LIMIT || MUT & ADDEND_LIMIT != 0
+        let e = (word >> 23 & 0xFF) as i32 - 127;
+        word << 1 == 0 || (C_LEAST..=TOP).contains(&e) || MUT & ADDEND_LIMIT != 0
     }
 
     fn run(&self, block: Block<'_>) -> bool {
@@ -182,7 +192,7 @@ impl<const N: usize, const MUT: u32> Micro for WindowF32<N, MUT> {
         // rows exist in `c`.
         unsafe {
             for r in 0..groups * ROWS {
-                distances::<MUT>(c.as_ptr().add(r * PANEL).cast(), distance.as_mut_ptr().add(r * PANEL));
+                distances(c.as_ptr().add(r * PANEL).cast(), distance.as_mut_ptr().add(r * PANEL));
             }
             let constants = Constants::new(self.fraction, self.low_a + self.low_b, self.precision);
             for range in chain {
@@ -207,7 +217,7 @@ impl<const N: usize, const MUT: u32> Micro for WindowF32<N, MUT> {
 }
 
 struct Constants {
-    /// 127 + 127 + 23 - F - d is M's biased exponent; modulo 256.
+    /// M's biased exponent is this minus d.
     m_base: i8,
     /// T + 1 = d - t_base, saturated at 0.
     t_base: i8,
@@ -217,27 +227,27 @@ struct Constants {
 impl Constants {
     fn new(fraction: i32, low: i32, precision: u32) -> Self {
         Constants {
-            m_base: (254 + 23 - fraction) as u8 as i8,
-            t_base: (126 - fraction - low) as i8,
+            m_base: (127 + TOP + 23 - fraction) as u8 as i8,
+            t_base: (TOP - 1 - fraction - low) as i8,
             keep: -1 << (23 - precision),
         }
     }
 }
 
-/// Distance bytes of 64 accumulators, byte 4j + i that of column 16i + j; 253 for zero and subnormals.
+/// Distance bytes of 64 accumulators, byte 4j + i that of column 16i + j; 227 for zero.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-unsafe fn distances<const MUT: u32>(c: *const f32, out: *mut u8) {
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vnni")]
+unsafe fn distances(c: *const f32, out: *mut u8) {
     // SAFETY: the caller's pointers cover 64 fp32 and 64 bytes.
     unsafe {
         let r = core::array::from_fn(|i| _mm512_loadu_ps(c.add(16 * i)));
-        _mm512_storeu_si512(out.cast(), pack_distances::<MUT>(r));
+        _mm512_storeu_si512(out.cast(), pack_distances(r));
     }
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn pack_distances<const MUT: u32>(r: [__m512; 4]) -> __m512i {
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vnni")]
+fn pack_distances(r: [__m512; 4]) -> __m512i {
     let [x0, x1, x2, x3] = r.map(|x| _mm512_castps_si512(x));
     let b0 = _mm512_srli_epi32::<23>(x0);
     let b1 = _mm512_srli_epi32::<15>(x1);
@@ -247,15 +257,14 @@ fn pack_distances<const MUT: u32>(r: [__m512; 4]) -> __m512i {
     let x = _mm512_ternarylogic_epi32::<0xD8>(b0, b1, _mm512_set1_epi32(0xFF00));
     let x = _mm512_ternarylogic_epi32::<0xD8>(x, b2, _mm512_set1_epi32(0x00FF_0000));
     let x = _mm512_ternarylogic_epi32::<0xD8>(x, b3, _mm512_set1_epi32(0xFF00_0000_u32 as i32));
-    let x = if MUT & CLAMP == 0 { _mm512_max_epu8(x, _mm512_set1_epi8(1)) } else { x };
-    _mm512_sub_epi8(_mm512_set1_epi8(254_u8 as i8), x)
+    _mm512_sub_epi8(_mm512_set1_epi8((127 + TOP) as u8 as i8), x)
 }
 
 /// One block step of 4 rows by 64 columns.
 ///
 /// # Safety
 /// `a` covers N * ASTEP bytes, `b` a block, `c` and `distance` 4 x 64 elements; AVX-512 present.
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vnni")]
 unsafe fn step<const N: usize, const MUT: u32>(
     a: *const u8,
     b: *const u8,
@@ -271,7 +280,7 @@ unsafe fn step<const N: usize, const MUT: u32>(
             let db = _mm512_loadu_si512(b.add(t * STEP + 4 * PANEL).cast());
             for r in 0..ROWS {
                 let da = _mm512_set1_epi32(a.add(t * ASTEP + r * 16 + 8).cast::<i32>().read());
-                d[r] = _mm512_min_epu8(d[r], _mm512_adds_epu8(da, db));
+                d[r] = _mm512_min_epu8(d[r], _mm512_add_epi8(da, db));
             }
         }
         let m_base = _mm512_set1_epi8(constants.m_base);
@@ -310,7 +319,7 @@ unsafe fn step<const N: usize, const MUT: u32>(
                 let limit = _mm512_subs_epu8(threshold[r], la);
                 let inexact = _mm512_cmpgt_epu8_mask(_mm512_loadu_si512(codes.cast()), limit);
                 if MUT & SIGN_FIX == 0 {
-                    count[r] = _mm512_mask_add_epi8(count[r], inexact, count[r], ones);
+                    count[r] = count_masked(count[r], inexact, ones);
                 }
             }
         }
@@ -329,14 +338,14 @@ unsafe fn step<const N: usize, const MUT: u32>(
                 };
                 _mm512_storeu_ps(c.add(r * PANEL + 16 * i), out[i]);
             }
-            _mm512_storeu_si512(distance.add(r * PANEL).cast(), pack_distances::<MUT>(out));
+            _mm512_storeu_si512(distance.add(r * PANEL).cast(), pack_distances(out));
         }
     }
 }
 
 /// M of 64 columns from the bytes of its biased exponents.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vnni")]
 fn start(bytes: __m512i, field: __m512i, half: __m512i) -> [__m512; 4] {
     // (x & field) | half
     let shape = |x| _mm512_castsi512_ps(_mm512_ternarylogic_epi32::<0xF8>(half, x, field));
