@@ -44,7 +44,7 @@ export const scaledGroups: BlockStep<ScaledGroups> = ({
         Math.max(top, c.sig === 0 ? -Infinity : c.e) - datapath.productFraction,
         topScale - datapath.scaleFraction,
       );
-  const groups = groupProducts(products, positions[0], dominant ? datapath.dominantGroup : datapath.group);
+  const groups = groupProducts(products, dominant ? datapath.dominantGroup : datapath.group);
 
   const groupQuantum = (g: Group): number =>
     !dominant && datapath.groupAddendFraction !== null && c.sig !== 0 && c.e >= g.e
@@ -69,18 +69,21 @@ export const scaledGroups: BlockStep<ScaledGroups> = ({
   return roundOutput(datapath.output, rest.signed, rest.lsb, stages);
 };
 
-/** Exact sums of `size` consecutive logical positions from `first`; groups without a nonzero product are absent. */
-function groupProducts(products: readonly ScaledProduct[], first: number, size: number): Group[] {
+/**
+ * Exact sums of aligned groups of `size` logical positions; a group without a nonzero product is absent. Instructions
+ * begin at multiples of K and the sizes divide K, so that a group never spans two.
+ */
+function groupProducts(products: readonly ScaledProduct[], size: number): Group[] {
   const groups = new Map<number, ScaledProduct[]>();
   for (const p of products) {
-    const index = Math.floor((p.k - first) / size);
+    const index = Math.floor(p.k / size);
     const group = groups.get(index);
     if (group) group.push(p);
     else groups.set(index, [p]);
   }
   return [...groups].map(([index, members]) => ({
-    first: first + index * size,
-    last: first + (index + 1) * size - 1,
+    first: index * size,
+    last: (index + 1) * size - 1,
     sum: members.map((p) => p.value).reduce(addExact),
     e: maxOf(members, 'e'),
     scaleExponent: maxOf(members, 'scaleExponent'),
