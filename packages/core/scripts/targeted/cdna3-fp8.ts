@@ -10,6 +10,7 @@ import {
   type Dyadic,
   neg,
   ONE,
+  ones,
   op,
   type Product,
   permutations,
@@ -166,6 +167,16 @@ function vectors(target: MmaOp): VectorRecord[] {
       d: scale(inside ? UP : ONE, up),
     })),
   );
+  // Odd lanes only: one window. The sums of 4.3.1 that tell 32 bits from 31, here derived.
+  const odd = [neg(two(-24)), neg(ones(26, 28)), neg(ones(29, 31)), two(-33)];
+  cases.push({
+    id: 'sum-shifted-32-bits-with-gap',
+    c: scale(ONE, up),
+    p: Object.fromEntries(odd.map((value, i) => [2 * i + 1, scale(value, up)])),
+    d: scale(sum(ONE, neg(two(-24))), up),
+    note: `${SECTION}, as 4.3.1, shifted sum, 3: 31 bits would give 1 - 2^-23`,
+    evidence: 'derived',
+  });
   for (const s of SIGNS) {
     const least = target.a === 'e5m2fnuz' ? -17 : -10;
     cases.push({
