@@ -16,6 +16,7 @@ export function listenTo(io: Io): Console {
   let bar: SingleBar | null = null;
   let phase = '';
   let since = 0;
+  const said = new Set<string>();
   const close = () => {
     bar?.stop();
     bar = null;
@@ -45,6 +46,8 @@ export function listenTo(io: Io): Console {
         if (event.done >= event.total) close();
         return;
       }
+      if (said.has(event.message)) return;
+      said.add(event.message);
       close();
       io.err(`${event.kind}: ${event.message}\n`);
     },

@@ -2,7 +2,7 @@ import { describeDatapath } from '../describe.js';
 import type { GemmResult } from '../gemm/gemm.js';
 import type { CastNote } from '../gemm/operand.js';
 import type { ErrorStatistics } from '../gemm/statistics.js';
-import { brief, engineering } from './table.js';
+import { brief, engineering } from '../table.js';
 
 /** The report of a GEMM for people. */
 export function gemmText(result: GemmResult, written: readonly string[]): string {

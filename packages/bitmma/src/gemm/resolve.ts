@@ -71,9 +71,11 @@ export function resolveOp(
   const bOwn = bStated ?? matrixFormat(b.dtype);
   const aStored = settleFormat(a.name, a.dtype, aStated ?? (a.dtype.format === null ? bOwn : undefined));
   const bStored = settleFormat(b.name, b.dtype, bStated ?? (b.dtype.format === null ? aOwn : undefined));
-  const aFormat = aOwn ?? bOwn ?? aStored;
-  const bFormat = bOwn ?? aOwn ?? bStored;
-  const chosen = chooseDefault(request, aFormat, bFormat);
+  const own = [aOwn ?? bOwn ?? aStored, bOwn ?? aOwn ?? bStored] as const;
+  // One side stated and no instruction for the mix: the other side follows the statement.
+  const only = aStated === undefined ? bStated : bStated === undefined ? aStated : undefined;
+  const mixes = only === undefined ? [own] : [own, [only, only] as const];
+  const chosen = chooseDefault(request, mixes);
   listen({
     kind: 'note',
     message: `instruction ${chosen.instruction} (what ${chosen.device}'s libraries use)`,
@@ -100,21 +102,28 @@ export function namedOp(request: OpRequest): MmaOp | undefined {
   return op;
 }
 
-function chooseDefault(request: OpRequest, a: StoredFormat, b: StoredFormat): MmaOp {
-  if (a === 'int64' || b === 'int64')
-    throw new InputError('64-bit integers are no matrix format; state s8 or u8 for the operand');
-  try {
-    return defaultOp(request.device!, {
-      a,
-      b,
-      ...(request.accumulate !== undefined && { accumulate: findFormat(request.accumulate) }),
-      ...(request.scale !== undefined && { scale: request.scale }),
-    });
-  } catch (error) {
-    if (error instanceof UnsupportedError && (WIDE.includes(a) || WIDE.includes(b)))
-      throw new UnsupportedError(`${error.message}; state the operands' formats to cast them`);
-    throw error;
+/** The default op of the first pair of formats that the device has; the first pair's error where it has none. */
+function chooseDefault(request: OpRequest, mixes: readonly (readonly [StoredFormat, StoredFormat])[]): MmaOp {
+  let refusal: UnsupportedError | undefined;
+  for (const [a, b] of mixes) {
+    if (a === 'int64' || b === 'int64')
+      throw new InputError('64-bit integers are no matrix format; state s8 or u8 for the operand');
+    try {
+      return defaultOp(request.device!, {
+        a,
+        b,
+        ...(request.accumulate !== undefined && { accumulate: findFormat(request.accumulate) }),
+        ...(request.scale !== undefined && { scale: request.scale }),
+      });
+    } catch (error) {
+      if (!(error instanceof UnsupportedError)) throw error;
+      const wide = WIDE.includes(a) || WIDE.includes(b);
+      refusal ??= wide
+        ? new UnsupportedError(`${error.message}; state the operands' formats to cast them`)
+        : error;
+    }
   }
+  throw refusal!;
 }
 
 const matrixFormat = (dtype: Dtype): FormatName | undefined =>

@@ -69,12 +69,13 @@ describe.each(targets)('to %s', (to) => {
   });
 
   it('every fp16 word, and fp64 words', () => {
-    check(
-      Uint32Array.from({ length: 65536 }, (_, i) => i),
-      'fp16',
-      to,
-      rules[0]!,
-    );
+    if (to !== 'fp16')
+      check(
+        Uint32Array.from({ length: 65536 }, (_, i) => i),
+        'fp16',
+        to,
+        rules[0]!,
+      );
     check(
       new Uint32Array([0, 0x3ff00000, 1, 0x40701000, 0, 0x7ff00000, 0, 0xfff80000, 1, 0]),
       'fp64',

@@ -2,8 +2,8 @@ import { catalog, catalogHash, findDevice } from '@bitmma/core';
 import { Command } from 'commander';
 import { summarise } from '../../describe.js';
 import { ENGINES } from '../../engines.js';
+import { textTable } from '../../table.js';
 import type { Register } from '../io.js';
-import { textTable } from '../table.js';
 
 export const devicesCommand: Register = (io) =>
   new Command('devices')
