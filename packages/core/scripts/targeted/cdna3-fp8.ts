@@ -168,7 +168,7 @@ function vectors(target: MmaOp): VectorRecord[] {
     })),
   );
   // Odd lanes only: one window. The sums of 4.3.1 that tell 32 bits from 31, here derived.
-  const odd = [neg(two(-24)), neg(ones(26, 28)), neg(ones(29, 31)), two(-33)];
+  const odd = [neg(two(-24)), neg(ones(26, 28)), neg(ones(29, 31)), neg(two(-33))];
   cases.push({
     id: 'sum-shifted-32-bits-with-gap',
     c: scale(ONE, up),

@@ -151,9 +151,16 @@ function shiftedSum(target: MmaOp, section: string): Case[] {
     {
       id: 'sum-shifted-32-bits-with-gap',
       c: ONE,
+      p: lanes(target, neg(two(-24)), neg(ones(26, 31)), neg(two(-33))),
+      d: sum(ONE, neg(two(-24))),
+      note: `${section}, shifted sum, 3: bit 32 is clear and bit 33 set; 31 bits would give 1 - 2^-23 (2^-33 inside the bracket, as the text's own working has it)`,
+    },
+    {
+      id: 'sum-shifted-32-bits-with-gap-as-printed',
+      c: ONE,
       p: lanes(target, neg(two(-24)), neg(ones(26, 31)), two(-33)),
       d: sum(ONE, neg(two(-24))),
-      note: `${section}, shifted sum, 3: 31 bits would give 1 - 2^-23; the text that says 31 is wrong`,
+      note: `${section}, shifted sum, 3: as printed, + 2^-33 outside the bracket; 31 and 32 bits agree on it`,
     },
     {
       id: 'normalised-before-round-down',

@@ -20,12 +20,12 @@ const line = (device: string, instruction: string, given: Case) => vector(op(dev
 
 const UP = sum(ONE, two(-23));
 
-/** c = 1 and -(2^-24 + 2^-26 + ... + 2^-31) + 2^-33: 32 bits leave 1 - 2^-24, 31 bits 1 - 2^-23. */
+/** c = 1 and -(2^-24 + 2^-26 + ... + 2^-31 + 2^-33): 32 bits leave 1 - 2^-24, 31 bits 1 - 2^-23. */
 const item1 = ['v_mfma_f32_32x32x8_f16', 'v_mfma_f32_32x32x8_bf16'].map((instruction) =>
   line('mi300x', instruction, {
     id: `item-1-sum-below-c-keeps-32-bits-${instruction}`,
     c: ONE,
-    p: { 1: neg(two(-24)), 2: neg(ones(26, 31)), 3: two(-33) },
+    p: { 1: neg(two(-24)), 2: neg(ones(26, 31)), 3: neg(two(-33)) },
     d: sum(ONE, neg(two(-24))),
     note: 'numerics 9.1: the product sum below c keeps 32 fraction bits, not 31',
   }),

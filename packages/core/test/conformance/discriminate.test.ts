@@ -55,6 +55,7 @@ describe('a wrong rule fails the targeted vectors', () => {
     ['fused-window', 'disputes/items.jsonl', 'fused-window', { floor: -132 }],
     ['fused-window', 'disputes/items.jsonl', 'fused-window', { floor: -133 }],
     ['fused-window', 'disputes/items.jsonl', 'fused-window', { floor: null }],
+    ['cdna3-window', 'disputes/items.jsonl', 'cdna3-window', { sumFraction: 31 }],
     ['scaled-window', 'blackwell/tcgen05-mxf8f6f4.jsonl', 'scaled-window', { fraction: 24 }],
     ['scaled-groups', 'blackwell/tcgen05-nvfp4.jsonl', 'scaled-groups', { group: 16 }],
     ['scaled-groups', 'blackwell/tcgen05-nvfp4.jsonl', 'scaled-groups', { dominantGroup: 4 }],
