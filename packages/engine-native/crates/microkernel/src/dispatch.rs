@@ -23,7 +23,7 @@ pub fn select(params: &Params, isa: Isa) -> Option<Kernel> {
 
 #[cfg(target_arch = "x86_64")]
 fn select_avx512(p: &Params) -> Option<Kernel> {
-    use avx512::window_f32::WindowF32;
+    use avx512::{window_f32::WindowF32, window_f64::WindowF64};
     let (a, b) = (p.a.layout()?, p.b.layout()?);
     match (p.family, p.output) {
         (Family::FusedWindow { block, fraction: 13, floor }, Output::Fp32Rz { precision }) => match block {
@@ -31,6 +31,19 @@ fn select_avx512(p: &Params) -> Option<Kernel> {
             32 => Some(Kernel::new(*p, 32, Box::new(WindowF32::<32>::new(a, b, 13, floor, precision)?))),
             _ => None,
         },
+        (Family::FusedWindow { block, fraction, floor }, Output::Fp32Rz { precision }) => {
+            fn make<const N: usize>(p: &Params, f: i32, floor: Option<i32>, precision: u32) -> Option<Kernel> {
+                let micro = WindowF64::<N>::new(p.a.layout()?, p.b.layout()?, f, floor, precision)?;
+                Some(Kernel::new(*p, N, Box::new(micro)))
+            }
+            match block {
+                4 => make::<4>(p, fraction, floor, precision),
+                8 => make::<8>(p, fraction, floor, precision),
+                16 => make::<16>(p, fraction, floor, precision),
+                32 => make::<32>(p, fraction, floor, precision),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }

@@ -11,6 +11,7 @@
 mod detect;
 mod dispatch;
 mod gemm;
+mod lanes;
 mod microkernel;
 mod pack;
 mod params;

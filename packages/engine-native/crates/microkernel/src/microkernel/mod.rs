@@ -40,3 +40,8 @@ pub(crate) trait Micro: Send + Sync {
     /// Runs the chain; true if the exact fast path did.
     fn run(&self, block: Block<'_>) -> bool;
 }
+
+fn as_bytes(words: &mut [u64]) -> &mut [u8] {
+    // SAFETY: u8 has no alignment or invalid values; the length covers the same bytes.
+    unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() * 8) }
+}

@@ -28,3 +28,30 @@ fn hopper_and_ada_fp8() {
         }
     }
 }
+
+/// A fused window with fp32 output toward zero.
+pub fn window(f: Format, block: usize, fraction: i32, floor: Option<i32>, k: usize) -> Params {
+    let family = Family::FusedWindow { block, fraction, floor };
+    Params { family, a: f, b: f, output: Output::Fp32Rz { precision: 23 }, k }
+}
+
+#[test]
+fn fp16() {
+    for isa in [Isa::Avx512] {
+        assert_exact(&window(Format::Fp16, 16, 25, Some(-133), 16), isa, 24, 0.5);
+        assert_exact(&window(Format::Fp16, 8, 24, Some(-132), 16), isa, 24, 0.5);
+        assert_exact(&window(Format::Fp16, 4, 23, None, 4), isa, 24, 0.5);
+    }
+}
+
+#[test]
+fn tcgen05_f8f6f4() {
+    use Format::{E2m1, E2m3, E3m2, E4m3, E5m2};
+    for isa in [Isa::Avx512] {
+        for a in [E5m2, E4m3, E3m2, E2m3, E2m1] {
+            for b in [E5m2, E4m3, E3m2, E2m3, E2m1] {
+                assert_exact(&Params { b, ..window(a, 32, 25, None, 32) }, isa, 4, 0.5);
+            }
+        }
+    }
+}

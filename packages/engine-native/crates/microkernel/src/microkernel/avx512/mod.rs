@@ -1,6 +1,9 @@
 //! AVX-512 micro-kernels.
 
+mod chain_f64;
+mod narrow;
 pub(crate) mod window_f32;
+pub(crate) mod window_f64;
 
 use core::arch::asm;
 use core::arch::x86_64::{__m512i, __mmask64};

@@ -17,7 +17,7 @@ use core::ops::Range;
 
 use crate::PANEL;
 use crate::microkernel::avx512::count_masked;
-use crate::microkernel::{Block, Micro};
+use crate::microkernel::{Block, Micro, as_bytes};
 use crate::pack::{Element, Layout};
 use crate::words::View;
 
@@ -355,9 +355,4 @@ fn start(bytes: __m512i, field: __m512i, half: __m512i) -> [__m512; 4] {
         shape(_mm512_slli_epi32::<7>(bytes)),
         shape(_mm512_srli_epi32::<1>(bytes)),
     ]
-}
-
-fn as_bytes(words: &mut [u64]) -> &mut [u8] {
-    // SAFETY: u8 has no alignment or invalid values; the length covers the same bytes.
-    unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() * 8) }
 }

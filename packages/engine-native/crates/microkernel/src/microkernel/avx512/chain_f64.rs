@@ -1,0 +1,193 @@
+//! The floor chain in fp64, shared by every window of 23 to 25 fraction bits: 2 rows by 64 columns in registers.
+//!
+//! As in `window_f32`, S starts at M whose last place is the quantum 2^(E-F), S = fma_RD(a, b, S) adds floor(a*b),
+//! and inexact negative products are counted in bytes. M may hold any bits below its top word's 8 (1.5 <= M < 1.5625
+//! times a power of two): R = S - M is exact for every M whose last place is the quantum. |S - M| stays below
+//! (N * 4 + 2) * 2^E <= 2^(E + 8) < 2^(E + 52 - F) / 3.
+//!
+//! Byte p = 8l + i of a 64-byte group belongs to column 8i + l, lane l of vector i.
+
+use core::arch::x86_64::*;
+
+use crate::PANEL;
+use crate::microkernel::avx512::count_masked;
+
+pub const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+pub const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
+/// Rows of one register tile.
+pub const ROWS: usize = 2;
+/// Bytes of one k in a block of B: 64 fp64, then 64 bytes each of distances, codes for a > 0, codes for a < 0.
+pub const STEP: usize = 8 * PANEL + 3 * PANEL;
+pub const DISTANCES: usize = 8 * PANEL;
+pub const CODES: usize = 9 * PANEL;
+/// Bytes of one k in a block of A: for each row fp64, la x 4, da x 4, offset of the codes in the block of B, 0.
+pub const ITEM: usize = 24;
+pub const ASTEP: usize = ROWS * ITEM;
+/// Bytes before a block of A.
+pub const HEAD: usize = 64;
+
+/// Bytes of a block of A, two rows.
+pub const fn a_block(n: usize) -> usize {
+    HEAD + n * ASTEP
+}
+
+/// Bytes of a block of B up to the row of zero codes, that row included.
+pub const fn b_block(n: usize) -> usize {
+    n * STEP + PANEL
+}
+
+/// Least da + db of both rows, from `start`; saturating at 255 where SAT.
+///
+/// # Safety
+/// `a` points at the items of a block of N terms, `b` at a block of B.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+pub unsafe fn distances<const N: usize, const SAT: bool>(
+    a: *const u8,
+    b: *const u8,
+    mut d: [__m512i; ROWS],
+) -> [__m512i; ROWS] {
+    for t in 0..N {
+        // SAFETY: t < N keeps both offsets in their blocks.
+        unsafe {
+            let db = _mm512_loadu_si512(b.add(t * STEP + DISTANCES).cast());
+            for r in 0..ROWS {
+                let da = _mm512_set1_epi32(a.add(t * ASTEP + r * ITEM + 12).cast::<i32>().read());
+                let sum = if SAT { _mm512_adds_epu8(da, db) } else { _mm512_add_epi8(da, db) };
+                d[r] = _mm512_min_epu8(d[r], sum);
+            }
+        }
+    }
+    d
+}
+
+/// Adds the floors of all products to S; returns the counts of inexact negative ones, whose codes lie above
+/// `threshold` - la (saturated).
+///
+/// # Safety
+/// As [`distances`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+pub unsafe fn products<const N: usize>(
+    a: *const u8,
+    b: *const u8,
+    s: &mut [[__m512d; 8]; ROWS],
+    threshold: [__m512i; ROWS],
+) -> [__m512i; ROWS] {
+    let mut count = [_mm512_setzero_si512(); ROWS];
+    let ones = _mm512_set1_epi8(1);
+    for t in 0..N {
+        // SAFETY: t < N keeps the offsets in their blocks; the packed offset names a row of codes of this block.
+        unsafe {
+            let values = b.add(t * STEP).cast::<f64>();
+            let item = a.add(t * ASTEP);
+            let value: [__m512d; ROWS] =
+                core::array::from_fn(|r| _mm512_set1_pd(item.add(r * ITEM).cast::<f64>().read()));
+            for i in 0..8 {
+                let v = _mm512_loadu_pd(values.add(8 * i));
+                for r in 0..ROWS {
+                    s[r][i] = _mm512_fmadd_round_pd::<DOWN>(value[r], v, s[r][i]);
+                }
+            }
+            for r in 0..ROWS {
+                let item = item.add(r * ITEM);
+                let la = _mm512_set1_epi32(item.add(8).cast::<i32>().read());
+                let codes = b.add(item.add(16).cast::<u32>().read() as usize);
+                let limit = _mm512_subs_epu8(threshold[r], la);
+                let inexact = _mm512_cmpgt_epu8_mask(_mm512_loadu_si512(codes.cast()), limit);
+                count[r] = count_masked(count[r], inexact, ones);
+            }
+        }
+    }
+    count
+}
+
+/// M + c cut to M's last place toward zero.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+pub fn start(m: [__m512d; 8], c: [__m512d; 8]) -> [__m512d; 8] {
+    core::array::from_fn(|i| {
+        let negative = _mm512_movepi64_mask(_mm512_castpd_si512(c[i]));
+        let sum = _mm512_add_round_pd::<DOWN>(m[i], c[i]);
+        _mm512_mask_add_round_pd::<UP>(sum, negative, m[i], c[i])
+    })
+}
+
+/// S - M with the counts added to S's last places.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+pub fn finish(s: [__m512d; 8], m: [__m512d; 8], count: __m512i) -> [__m512d; 8] {
+    core::array::from_fn(|i| {
+        // Byte i of each quadword, alone.
+        const CLEAR: i64 = 0x8080_8080_8080_8000_u64 as i64;
+        let (low, high) = (CLEAR | i as i64, CLEAR | (8 + i as i64));
+        let pick = _mm512_set_epi64(high, low, high, low, high, low, high, low);
+        let lanes = _mm512_shuffle_epi8(count, pick);
+        let bits = _mm512_add_epi64(_mm512_castpd_si512(s[i]), lanes);
+        _mm512_sub_pd(_mm512_castsi512_pd(bits), m[i])
+    })
+}
+
+/// M of 64 columns from its top words: `words[0]` those of even bytes, `words[1]` of odd bytes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+pub fn origins(words: [__m512i; 2]) -> [__m512d; 8] {
+    let [e, o] = words;
+    [
+        _mm512_slli_epi64::<48>(e),
+        _mm512_slli_epi64::<48>(o),
+        _mm512_slli_epi64::<32>(e),
+        _mm512_slli_epi64::<32>(o),
+        _mm512_slli_epi64::<16>(e),
+        _mm512_slli_epi64::<16>(o),
+        e,
+        o,
+    ]
+    .map(|x| _mm512_castsi512_pd(x))
+}
+
+/// 16 times each byte as words: even bytes, odd bytes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+pub fn spread(bytes: __m512i) -> [__m512i; 2] {
+    [
+        _mm512_maddubs_epi16(bytes, _mm512_set1_epi16(0x0010)),
+        _mm512_maddubs_epi16(bytes, _mm512_set1_epi16(0x1000)),
+    ]
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+pub unsafe fn load8(p: *const f64) -> [__m512d; 8] {
+    // SAFETY: the caller's pointer covers 64 fp64.
+    core::array::from_fn(|i| unsafe { _mm512_loadu_pd(p.add(8 * i)) })
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+pub unsafe fn store8(p: *mut f64, x: [__m512d; 8]) {
+    for (i, x) in x.into_iter().enumerate() {
+        // SAFETY: the caller's pointer covers 64 fp64.
+        unsafe { _mm512_storeu_pd(p.add(8 * i), x) };
+    }
+}
+
+/// 64 fp32 as fp64, times 2^scale.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+pub unsafe fn widen(p: *const f32, scale: i32) -> [__m512d; 8] {
+    let factor = _mm512_set1_pd(f64::from_bits(((1023 + scale) as u64) << 52));
+    // SAFETY: the caller's pointer covers 64 fp32.
+    core::array::from_fn(|i| unsafe { _mm512_mul_pd(_mm512_cvtps_pd(_mm256_loadu_ps(p.add(8 * i))), factor) })
+}
+
+/// 64 fp64 times 2^-scale as fp32, in which they are representable.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+pub unsafe fn narrow_to_f32(x: [__m512d; 8], scale: i32, p: *mut f32) {
+    let factor = _mm512_set1_pd(f64::from_bits(((1023 - scale) as u64) << 52));
+    for (i, x) in x.into_iter().enumerate() {
+        // SAFETY: the caller's pointer covers 64 fp32.
+        unsafe { _mm256_storeu_ps(p.add(8 * i), _mm512_cvtpd_ps(_mm512_mul_pd(x, factor))) };
+    }
+}
