@@ -1,0 +1,88 @@
+import { availableParallelism } from 'node:os';
+import { BitmmaError } from '@bitmma/core';
+import { Piscina } from 'piscina';
+import type { TileAnswer, TileTask } from './tasks.js';
+
+/** A tile whose worker died more often than it may. */
+export class WorkerLostError extends BitmmaError {}
+
+/** An engine's error that came back from a worker; `engineError` is its class name there. */
+export class WorkerEngineError extends BitmmaError {
+  constructor(
+    readonly engineError: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export type TileResult = Extract<TileAnswer, { ok: true }>;
+
+/** Worker threads that run tiles: the one place that knows piscina. */
+export class TilePool {
+  readonly #piscina: Piscina<TileTask, TileAnswer>;
+
+  constructor(readonly threads: number) {
+    this.#piscina = new Piscina<TileTask, TileAnswer>({
+      filename: new URL('./worker.js', import.meta.url).href,
+      minThreads: threads,
+      maxThreads: threads,
+      concurrentTasksPerWorker: 1,
+    });
+    // A worker that dies idle is replaced by piscina; one that dies under a tile rejects that tile's run().
+    this.#piscina.on('error', () => {});
+  }
+
+  /**
+   * Runs a tile; a worker that dies under it is replaced and the tile redone up to `retries` times. Tiles write every
+   * element of their own d and read nothing from it, so redoing one is safe. Throws WorkerLostError, WorkerEngineError.
+   */
+  async run(task: TileTask, retries = 3): Promise<TileResult & { readonly redone: number }> {
+    for (let redone = 0; ; redone++) {
+      let answer: TileAnswer;
+      try {
+        answer = await this.#piscina.run(task);
+      } catch (error) {
+        if (redone < retries) continue;
+        const { m0, m1, n0, n1 } = task.bounds;
+        throw new WorkerLostError(
+          `rows ${m0}..${m1}, columns ${n0}..${n1}: the worker died ${redone + 1} times, last of: ${(error as Error).message}`,
+        );
+      }
+      if (!answer.ok) throw new WorkerEngineError(answer.name, answer.message);
+      return { ...answer, redone };
+    }
+  }
+
+  /** Thread ids of the workers that live now; tests kill them. */
+  get workers(): readonly { readonly threadId: number; terminate(): Promise<number> }[] {
+    return this.#piscina.threads;
+  }
+
+  /** Ends every worker once its tile is done. */
+  close(): Promise<void> {
+    return this.#piscina.close();
+  }
+}
+
+const pools = new Map<number, TilePool>();
+
+/** The process's pool of so many workers, kept warm; idle workers do not keep the process alive. */
+export function sharedPool(threads: number): TilePool {
+  let pool = pools.get(threads);
+  if (!pool) {
+    pool = new TilePool(threads);
+    pools.set(threads, pool);
+  }
+  return pool;
+}
+
+/** Worker threads by default: every core that this process may use. */
+export const defaultThreads = (): number => availableParallelism();
+
+/** Ends every shared pool. */
+export async function closePools(): Promise<void> {
+  const open = [...pools.values()];
+  pools.clear();
+  await Promise.all(open.map((pool) => pool.close()));
+}
