@@ -16,21 +16,38 @@ export class WorkerEngineError extends BitmmaError {
   }
 }
 
+/** Milliseconds that piscina has to replace a worker. */
+const REPLACE_AFTER = 20;
+
 export type TileResult = Extract<TileAnswer, { ok: true }>;
 
 /** Worker threads that run tiles: the one place that knows piscina. */
 export class TilePool {
-  readonly #piscina: Piscina<TileTask, TileAnswer>;
+  #piscina: Piscina<TileTask, TileAnswer>;
+  #closed = false;
 
   constructor(readonly threads: number) {
-    this.#piscina = new Piscina<TileTask, TileAnswer>({
+    this.#piscina = this.#start();
+  }
+
+  #start(): Piscina<TileTask, TileAnswer> {
+    const piscina = new Piscina<TileTask, TileAnswer>({
       filename: new URL('./worker.js', import.meta.url).href,
-      minThreads: threads,
-      maxThreads: threads,
+      minThreads: this.threads,
+      maxThreads: this.threads,
       concurrentTasksPerWorker: 1,
     });
     // A worker that dies idle is replaced by piscina; one that dies under a tile rejects that tile's run().
-    this.#piscina.on('error', () => {});
+    piscina.on('error', () => {});
+    // One that dies while it starts is not, and its pool takes no more work: then the whole pool is replaced.
+    piscina.on('workerDestroy', () => {
+      setTimeout(() => {
+        if (this.#closed || piscina !== this.#piscina || piscina.threads.length >= this.threads) return;
+        this.#piscina = this.#start();
+        void piscina.destroy();
+      }, REPLACE_AFTER);
+    });
+    return piscina;
   }
 
   /**
@@ -61,6 +78,7 @@ export class TilePool {
 
   /** Ends every worker once its tile is done. */
   close(): Promise<void> {
+    this.#closed = true;
     return this.#piscina.close();
   }
 }

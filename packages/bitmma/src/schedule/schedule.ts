@@ -133,7 +133,10 @@ async function runHere({ request, session, loaded, tiles, start }: Job): Promise
   };
 }
 
-async function runInPool({ request, session, loaded, tiles, start }: Job, pool: TilePool): Promise<ScheduleRun> {
+async function runInPool(
+  { request, session, loaded, tiles, start }: Job,
+  pool: TilePool,
+): Promise<ScheduleRun> {
   const { signal } = request;
   const job = ++jobs;
   const advance = progress(request);

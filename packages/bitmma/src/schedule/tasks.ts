@@ -1,4 +1,4 @@
-import type { Token, MmaOp, KRange, Operand } from '@bitmma/core';
+import type { KRange, MmaOp, Operand, Token } from '@bitmma/core';
 import type { TileBounds } from './tiles.js';
 
 /** What a worker is asked: one tile of loaded operands. Words are in SharedArrayBuffers, so nothing is copied. */
