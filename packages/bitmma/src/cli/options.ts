@@ -18,6 +18,7 @@ export interface OpFlags {
   accumulate?: string;
   engine?: string;
   kernel?: string;
+  threads?: string;
   json?: boolean;
 }
 
@@ -41,7 +42,8 @@ export const addDeviceOptions = (command: Command): Command =>
 export const addEngineOptions = (command: Command): Command =>
   command
     .option('--engine <engine>', `auto ${ENGINE_IDS.join(' ')}`)
-    .option('--kernel <kernel>', "force one of the engine's kernels");
+    .option('--kernel <kernel>', "force one of the engine's kernels")
+    .option('--threads <count>', 'worker threads; default: every core');
 
 export const addFormatOptions = (command: Command): Command =>
   command
@@ -111,6 +113,7 @@ export function gemmOptions(flags: OpFlags & OperandFlags): GemmOptions {
     ...(scale !== undefined && { scale }),
     ...(flags.engine !== undefined && { engine: flags.engine }),
     ...(flags.kernel !== undefined && { kernel: flags.kernel }),
+    ...(flags.threads !== undefined && { threads: threadCount(flags.threads) }),
     cast: { ...(rounding !== undefined && { rounding }), ...(saturate !== undefined && { saturate }) },
   };
 }
@@ -168,4 +171,10 @@ export function dotOptions(flags: DotFlags): DotOptions {
     ...(col !== undefined && { col }),
     ...(batch !== undefined && { batch }),
   };
+}
+
+function threadCount(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text))
+    throw new InputError(`--threads: expected a whole number from 1 to 9999, got ${text}`);
+  return Number(text);
 }

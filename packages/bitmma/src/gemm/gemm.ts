@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  type Engine,
   FORMATS,
   type FormatName,
   findFormat,
@@ -11,6 +12,8 @@ import {
 import { chooseEngine } from '../engines.js';
 import { type Listener, silent } from '../events.js';
 import { castWords } from '../numbers/cast.js';
+import { chooseFastest } from '../schedule/choose.js';
+import { defaultThreads } from '../schedule/pool.js';
 import { type CastNote, type CastOptions, castRule, operandAt } from './operand.js';
 import {
   contractInputs,
@@ -34,6 +37,8 @@ export interface GemmOptions extends OpRequest {
   /** auto, reference, native, wasm, webgl, webgpu, cuda, hip. */
   readonly engine?: string;
   readonly kernel?: string;
+  /** Worker threads; default: every core. */
+  readonly threads?: number;
   /** false leaves out the fp64 product. */
   readonly statistics?: boolean;
   readonly signal?: AbortSignal;
@@ -92,12 +97,14 @@ export async function runPrepared(
   if (outFormat !== op.d && (checkOut.kind !== 'float' || FORMATS[op.d].kind !== 'float' || !checkOut.signed))
     throw new InputError(`--out-format: expected a float format to convert ${op.d} into, got ${outFormat}`);
   warnOfEvidence(op, prepared.c !== null, listen);
-  const engine = await chooseEngine(options.engine, op, listen);
   const inputs = contractInputs(prepared);
+  const { engine, threads, speed } = await engineFor(options, op, { m, n, k }, listen);
   const kernel = options.kernel ?? process.env.BITMMA_KERNEL;
   const run = await runGemm({
     op,
     engine,
+    threads,
+    ...(speed !== undefined && { speed }),
     m,
     n,
     k,
@@ -134,6 +141,40 @@ export async function runPrepared(
     sha256: hashWords(words),
   };
 }
+
+/**
+ * The engine, its threads and predicted speed: for `auto` the fastest by this machine's calibration, said in a note;
+ * for a named one every core, or --threads.
+ */
+async function engineFor(
+  options: GemmOptions,
+  op: MmaOp,
+  size: { readonly m: number; readonly n: number; readonly k: number },
+  listen: Listener,
+): Promise<{ engine: Engine; threads: number; speed?: number }> {
+  const wanted = options.engine ?? process.env.BITMMA_ENGINE ?? 'auto';
+  const kernel = options.kernel ?? process.env.BITMMA_KERNEL;
+  if (wanted !== 'auto' || kernel !== undefined)
+    return {
+      engine: await chooseEngine(options.engine, op, listen),
+      threads: options.threads ?? defaultThreads(),
+    };
+  const choice = await chooseFastest(
+    op,
+    size,
+    options.threads === undefined ? {} : { threads: options.threads },
+  );
+  const { pick, candidates } = choice;
+  const others = candidates.slice(1).map((x) => `${x.engine} ${formatSeconds(x.seconds)}`);
+  listen({
+    kind: 'note',
+    message: `engine ${pick.engine}, ${pick.threads} thread${pick.threads === 1 ? '' : 's'}: predicted ${formatSeconds(pick.seconds)}${others.length > 0 ? ` (${others.join(', ')})` : ''}`,
+  });
+  return { engine: choice.engine, threads: pick.threads, speed: pick.speed };
+}
+
+const formatSeconds = (seconds: number): string =>
+  seconds < 1 ? `${(seconds * 1000).toPrecision(2)} ms` : `${seconds.toPrecision(3)} s`;
 
 function statisticsOf(
   prepared: PreparedGemm,

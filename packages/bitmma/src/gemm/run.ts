@@ -1,15 +1,14 @@
 import {
-  CancelledError,
   type Engine,
   FORMATS,
   type Inputs,
   type MmaOp,
   type Operand,
   type RunReport,
-  type Session,
   type WordArray,
 } from '@bitmma/core';
 import { allocateWords } from '@bitmma/core/formats';
+import { schedule } from '../schedule/schedule.js';
 
 /** One op over one or more GEMMs of one shape, on one engine. */
 export interface GemmPlan {
@@ -23,6 +22,10 @@ export interface GemmPlan {
   readonly inputs: readonly Inputs[];
   /** One a batch index, or none: +0. */
   readonly c: readonly Operand[] | null;
+  /** Worker threads; default 1: this thread. */
+  readonly threads?: number;
+  /** Predicted multiply-adds a second of one thread, which sizes the tiles. */
+  readonly speed?: number;
   readonly signal?: AbortSignal;
   /** Multiply-adds done so far of all. */
   readonly onProgress?: (done: number, total: number) => void;
@@ -32,74 +35,44 @@ export interface GemmRun {
   /** batch x m x n words of op.d, contiguous, in shared memory. */
   readonly d: WordArray;
   readonly kernel: string;
+  readonly threads: number;
   readonly report: RunReport;
   /** Seconds in load and tiles, of the monotonic clock. */
   readonly seconds: number;
 }
 
-/** A tile should last about this long, so that progress and cancellation stay prompt. */
-const TILE_SECONDS = 0.2;
-/** Multiply-adds of the first tile, from which the speed is learnt. */
-const FIRST_TILE = 2 ** 18;
-
-/** Runs a plan: M and N are split into tiles, K never is. CancelledError once the signal is raised. */
+/** Runs a plan, one batch index after another. CancelledError once the signal is raised. */
 export async function runGemm(plan: GemmPlan): Promise<GemmRun> {
-  const { op, m, n, k } = plan;
-  const d = allocateWords(FORMATS[op.d].wordBits, plan.inputs.length * m * n, true);
-  const session = await plan.engine.open(op, {
-    ...(plan.kernel !== undefined && { kernel: plan.kernel }),
-    ...(plan.signal !== undefined && { signal: plan.signal }),
-  });
-  const pace = { macs: FIRST_TILE };
-  const total = plan.inputs.length * m * n * Math.max(k, 1);
-  let done = 0;
+  const { op, m, n, k, inputs } = plan;
+  const d = allocateWords(FORMATS[op.d].wordBits, inputs.length * m * n, true);
+  const each = m * n * Math.max(k, 1);
+  const kernels: Record<string, number> = {};
+  const rarePaths: Record<string, number> = {};
+  let kernel = plan.kernel ?? '';
+  let threads = 1;
   const start = process.hrtime.bigint();
-  try {
-    for (const [index, inputs] of plan.inputs.entries()) {
-      const result = { format: op.d, words: d, offset: index * m * n, rowStride: n, colStride: 1 };
-      const c = plan.c?.[index];
-      await runOne(session, inputs, result, c, plan, pace, (macs) => {
-        done += macs;
-        plan.onProgress?.(done, total);
-      });
-    }
-    const seconds = Number(process.hrtime.bigint() - start) / 1e9;
-    return { d, kernel: session.kernel, report: session.report(), seconds };
-  } finally {
-    await session.close();
+  for (const [index, one] of inputs.entries()) {
+    const c = plan.c?.[index];
+    const run = await schedule({
+      op,
+      engine: plan.engine,
+      inputs: one,
+      d: { format: op.d, words: d, offset: index * m * n, rowStride: n, colStride: 1 },
+      ...(c !== undefined && { c }),
+      ...(plan.kernel !== undefined && { kernel: plan.kernel }),
+      ...(plan.threads !== undefined && { threads: plan.threads }),
+      ...(plan.speed !== undefined && { speed: plan.speed }),
+      ...(plan.signal !== undefined && { signal: plan.signal }),
+      onProgress: (done) => plan.onProgress?.(index * each + done, inputs.length * each),
+    });
+    ({ kernel, threads } = run);
+    addCounts(kernels, run.report.kernels);
+    addCounts(rarePaths, run.report.rarePaths);
   }
+  const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+  return { d, kernel, threads, report: { kernels, rarePaths }, seconds };
 }
 
-async function runOne(
-  session: Session,
-  inputs: Inputs,
-  d: Operand,
-  c: Operand | undefined,
-  plan: GemmPlan,
-  pace: { macs: number },
-  advance: (macs: number) => void,
-): Promise<void> {
-  const { m, n, k } = plan;
-  const loaded = await session.load(inputs);
-  try {
-    for (let m0 = 0; m0 < m; ) {
-      const rows = Math.max(1, Math.min(m - m0, Math.floor(pace.macs / Math.max(n * k, 1))));
-      const width = rows > 1 ? n : Math.max(1, Math.min(n, Math.floor(pace.macs / Math.max(k, 1))));
-      for (let n0 = 0; n0 < n; n0 += width) {
-        if (plan.signal?.aborted) throw new CancelledError(`cancelled at row ${m0}, column ${n0}`);
-        const tile = { m0, m1: m0 + rows, n0, n1: Math.min(n, n0 + width), chain: [{ k0: 0, k1: k }], d };
-        const start = process.hrtime.bigint();
-        await session.tile(loaded, c === undefined ? tile : { ...tile, c });
-        const macs = rows * (tile.n1 - n0) * Math.max(k, 1);
-        const seconds = Math.max(Number(process.hrtime.bigint() - start) / 1e9, 1e-6);
-        pace.macs = Math.max(FIRST_TILE, Math.min(4 * pace.macs, (macs / seconds) * TILE_SECONDS));
-        advance(macs);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      m0 += rows;
-    }
-    await session.settle();
-  } finally {
-    loaded.release();
-  }
+function addCounts(sum: Record<string, number>, part: Readonly<Record<string, number>>): void {
+  for (const [key, count] of Object.entries(part)) sum[key] = (sum[key] ?? 0) + count;
 }
