@@ -1,13 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { BitmmaError, CancelledError } from '@bitmma/core';
 import { Command, CommanderError } from 'commander';
+import { VERSION } from '../version.js';
 import { COMMANDS } from './commands/index.js';
 import type { Io } from './io.js';
-
-/** The package's own version. */
-export const VERSION: string = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-).version;
 
 /**
  * Runs one command line (without node and script). Exit codes: 0 done, 1 the answer is no (a mismatch, a rejected

@@ -37,12 +37,13 @@ function errorLines(error: ErrorStatistics): [string, string][] {
     [
       'error',
       `against the fp64 product${scope}: max ${brief(error.maxAbsolute)}, mean relative ${brief(error.meanRelative)}, ` +
-        `signed bias ${brief(error.signedBias)}, max ${brief(error.maxUlp)} ulp`,
+        `signed bias ${brief(error.signedBias)} (of magnitudes ${brief(error.magnitudeBias)}), max ${brief(error.maxUlp)} ulp`,
     ],
     [
       'ulp',
-      error.ulpHistogram.map(({ upTo, count }) => `≤${upTo}: ${count}`).join('  ') +
-        (error.nonFinite > 0 ? `  not finite: ${error.nonFinite}` : ''),
+      error.ulpHistogram
+        .map(({ upTo, count }) => `${upTo === null ? '>1024' : `≤${upTo}`}: ${count}`)
+        .join('  ') + (error.nonFinite > 0 ? `  not finite: ${error.nonFinite}` : ''),
     ],
   ];
 }

@@ -1,7 +1,7 @@
 import { InputError } from '@bitmma/core';
 import { silent } from '../events.js';
 import { type GemmOptions, type GemmResult, gemmLoaded } from '../gemm/gemm.js';
-import { type GemmOperands, loadOperands } from '../gemm/prepare.js';
+import { type GemmOperands, type LoadedOperands, loadOperands } from '../gemm/prepare.js';
 import type { OpRequest } from '../gemm/resolve.js';
 import { onceOnly } from '../gemm/warn.js';
 import { type Difference, differenceOf } from './distance.js';
@@ -11,6 +11,13 @@ export interface Contender extends OpRequest {
   readonly label: string;
 }
 
+export interface Compared {
+  readonly label: string;
+  /** What named its op. */
+  readonly request: OpRequest;
+  readonly result: GemmResult;
+}
+
 export interface ComparedPair {
   readonly left: string;
   readonly right: string;
@@ -18,7 +25,9 @@ export interface ComparedPair {
 }
 
 export interface Comparison {
-  readonly results: readonly { readonly label: string; readonly result: GemmResult }[];
+  readonly results: readonly Compared[];
+  /** The operands, as read once for all. */
+  readonly loaded: LoadedOperands;
   readonly pairs: readonly ComparedPair[];
   /** Rows (batch included) and columns of every result. */
   readonly rows: number;
@@ -37,11 +46,11 @@ export async function compare(
   if (contenders.length < 2)
     throw new InputError(`expected at least two devices to compare, got ${contenders.length}`);
   const on = onceOnly(options.on ?? silent);
-  const results: { label: string; result: GemmResult }[] = [];
+  const results: Compared[] = [];
   const loaded = await loadOperands(operands, contenders[0]!, options.signal);
   for (const { label, ...request } of contenders)
-    results.push({ label, result: await gemmLoaded(loaded, { ...options, ...request, on }) });
-  const [first] = results as [{ label: string; result: GemmResult }];
+    results.push({ label, request, result: await gemmLoaded(loaded, { ...options, ...request, on }) });
+  const [first] = results as [Compared];
   for (const { label, result } of results)
     if (result.format !== first.result.format)
       throw new InputError(
@@ -56,5 +65,5 @@ export async function compare(
   );
   const { shape } = first.result;
   const cols = shape.at(-1)!;
-  return { results, pairs, rows: shape.slice(0, -1).reduce((x, y) => x * y, 1), cols };
+  return { results, loaded, pairs, rows: shape.slice(0, -1).reduce((x, y) => x * y, 1), cols };
 }

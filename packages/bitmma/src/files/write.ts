@@ -82,14 +82,14 @@ const SAFETENSORS_NAMES: Partial<Record<FormatName, string>> = {
   e5m2fnuz: 'F8_E5M2FNUZ',
   ue8m0: 'F8_E8M0',
   e2m1: 'F4',
+  ue4m3: 'F8_E4M3',
   s8: 'I8',
   u8: 'U8',
   s32: 'I32',
 };
 
 /**
- * The bytes of a .safetensors file. e2m1 is packed two to a byte; formats without a dtype of their own (ue4m3, e2m3,
- * e3m2) go as U8. Tensors lie widest element first, so that every one is aligned.
+ * The bytes of a .safetensors file. e2m1 is packed two to a byte; ue4m3 goes as F8_E4M3, the FP6 formats as U8. Tensors lie widest element first, so that every one is aligned.
  */
 export function safetensorsParts(
   tensors: Readonly<Record<string, Writable>>,

@@ -22,15 +22,19 @@ export interface ErrorStatistics {
   readonly meanRelative: number;
   /** Mean of (d - r) / |r| over the same: below zero means toward minus infinity. */
   readonly signedBias: number;
+  /** Mean of (|d| - |r|) / |r| over the same: below zero means toward zero. */
+  readonly magnitudeBias: number;
   readonly maxUlp: number;
-  /** Elements with an error of at most this many units in the last place of the result's format at r. */
-  readonly ulpHistogram: readonly { readonly upTo: number; readonly count: number }[];
+  /** Elements with an error of at most this many units in the last place of the result's format at r; null: more. */
+  readonly ulpHistogram: readonly { readonly upTo: number | null; readonly count: number }[];
   /** Elements left out because d or r is not finite. */
   readonly nonFinite: number;
 }
 
 /** More multiply-adds than this are sampled by rows: about two seconds of fp64. */
 const SAMPLE_LIMIT = 2 ** 30;
+/** Larger errors, of results that cancelled, share one bucket. */
+const LAST_BUCKET = 1024;
 
 export function countSpecials(words: WordArray, format: FormatName): SpecialCounts {
   const values = toDoubles(words, format);
@@ -92,7 +96,16 @@ export function errorStatistics(input: ErrorInput): ErrorStatistics {
   const d = toDoubles(input.d, input.dFormat);
   const c = input.c && toDoubles(input.c.words, input.c.format);
   const unit = ulpOf(input.dFormat);
-  const total = { elements: 0, maxAbsolute: 0, relative: 0, bias: 0, counted: 0, maxUlp: 0, nonFinite: 0 };
+  const total = {
+    elements: 0,
+    maxAbsolute: 0,
+    relative: 0,
+    bias: 0,
+    magnitude: 0,
+    counted: 0,
+    maxUlp: 0,
+    nonFinite: 0,
+  };
   const buckets = new Map<number, number>();
   for (let index = 0; index < batch; index++) {
     const { a, b } = gather(input, index, rowStep);
@@ -111,11 +124,13 @@ export function errorStatistics(input: ErrorInput): ErrorStatistics {
         if (r !== 0) {
           total.relative += Math.abs(error) / Math.abs(r);
           total.bias += error / Math.abs(r);
+          total.magnitude += (Math.abs(got) - Math.abs(r)) / Math.abs(r);
           total.counted++;
         }
         const ulps = Math.abs(error) / unit(r);
         total.maxUlp = Math.max(total.maxUlp, ulps);
-        const bucket = ulps <= 0.5 ? 0.5 : 2 ** Math.ceil(Math.log2(ulps));
+        const bucket =
+          ulps <= 0.5 ? 0.5 : ulps > LAST_BUCKET ? Number.POSITIVE_INFINITY : 2 ** Math.ceil(Math.log2(ulps));
         buckets.set(bucket, (buckets.get(bucket) ?? 0) + 1);
       }
   }
@@ -125,8 +140,11 @@ export function errorStatistics(input: ErrorInput): ErrorStatistics {
     maxAbsolute: total.maxAbsolute,
     meanRelative: total.counted === 0 ? 0 : total.relative / total.counted,
     signedBias: total.counted === 0 ? 0 : total.bias / total.counted,
+    magnitudeBias: total.counted === 0 ? 0 : total.magnitude / total.counted,
     maxUlp: total.maxUlp,
-    ulpHistogram: [...buckets].sort(([x], [y]) => x - y).map(([upTo, count]) => ({ upTo, count })),
+    ulpHistogram: [...buckets]
+      .sort(([x], [y]) => x - y)
+      .map(([upTo, count]) => ({ upTo: upTo === Number.POSITIVE_INFINITY ? null : upTo, count })),
     nonFinite: total.nonFinite,
   };
 }
@@ -169,7 +187,7 @@ function gather(input: ErrorInput, index: number, rowStep: number): Doubles {
   const right = new Float64Array(n * k);
   for (let p = 0; p < k; p++)
     for (let j = 0; j < n; j++) {
-      const scale = bScales ? bScales[elementAt(scaleB!, index, Math.floor(p / scaleBlock), j)]! : 1;
+      const scale = bScales ? bScales[elementAt(scaleB!, index, j, Math.floor(p / scaleBlock))]! : 1;
       right[j * k + p] = bAll[elementAt(b, index, p, j)]! * scale;
     }
   return { a: left, b: right };

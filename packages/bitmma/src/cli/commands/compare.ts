@@ -5,7 +5,9 @@ import { Command } from 'commander';
 import { type Comparison, type Contender, compare } from '../../compare/compare.js';
 import { heatMapSvg } from '../../compare/heat-map.js';
 import { writeAtomically } from '../../files/write.js';
+import { writeManifest } from '../../manifest/manifest.js';
 import { brief, markdownTable } from '../../table.js';
+import { VERSION } from '../../version.js';
 import type { Io, Register } from '../io.js';
 import { listenTo } from '../listen.js';
 import {
@@ -24,6 +26,7 @@ interface Flags extends OpFlags, OperandFlags {
   on: string[];
   outFormat?: string;
   heatMap?: string;
+  manifest?: string;
 }
 
 const collect = (value: string, list: string[]): string[] => [...list, value];
@@ -43,21 +46,35 @@ export const compareCommand: Register = (io) =>
     .option('--datapath <file>', 'a datapath of your own as one more contender')
     .option('--out-format <format>', 'converts each result once at the end, RNE')
     .option('--heat-map <file>', 'writes an SVG of where words differ')
+    .option('--manifest <file>', 'writes what was run, for verify')
     .option('--json', 'as JSON')
     .action(async (a: string, b: string, flags: Flags) => {
       if (flags.heatMap !== undefined && !/\.svg$/i.test(flags.heatMap))
         throw new InputError(`--heat-map: expected a file ending in .svg, got ${flags.heatMap}`);
       const { op: _, ...options } = gemmOptions(flags);
       const console = listenTo(io);
-      const comparison = await compare(gemmOperands(a, b, flags), contenders(flags), {
+      const operands = gemmOperands(a, b, flags);
+      const out = flags.outFormat === undefined ? {} : { outFormat: flags.outFormat };
+      const comparison = await compare(operands, contenders(flags), {
         ...options,
-        ...(flags.outFormat !== undefined && { outFormat: flags.outFormat }),
+        ...out,
         signal: io.signal,
         on: console.on,
       }).finally(console.close);
       if (flags.heatMap !== undefined) {
         await writeAtomically(flags.heatMap, [heatMapSvg(comparison, `${basename(a)} x ${basename(b)}`)]);
         io.err(`note: written ${flags.heatMap}\n`);
+      }
+      if (flags.manifest !== undefined) {
+        const { loaded } = comparison;
+        const runs = comparison.results.map(({ request, result }) => ({
+          operands,
+          loaded,
+          options: { ...options, ...out, ...request },
+          result,
+          written: null,
+        }));
+        await writeManifest(flags.manifest, VERSION, runs);
       }
       if (flags.json === true) io.out(`${JSON.stringify(comparisonJson(comparison), null, 2)}\n`);
       else print(io, comparison, a, b, flags);

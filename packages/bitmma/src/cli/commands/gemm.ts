@@ -1,6 +1,9 @@
 import { Command } from 'commander';
 import { checkOutputName, writeTensor } from '../../files/write.js';
-import { gemm } from '../../gemm/gemm.js';
+import { gemmLoaded } from '../../gemm/gemm.js';
+import { loadOperands } from '../../gemm/prepare.js';
+import { writeManifest } from '../../manifest/manifest.js';
+import { VERSION } from '../../version.js';
 import type { Register } from '../io.js';
 import { listenTo } from '../listen.js';
 import {
@@ -29,20 +32,28 @@ export const gemmCommand: Register = (io) =>
     .argument('<B>', 'K x N, or N x K with --trans-b')
     .option('--out-format <format>', 'converts the result once at the end, RNE')
     .option('--out <file>', 'writes D: .npy, .safetensors or .hex')
+    .option('--manifest <file>', 'writes what was run, for verify')
     .option('--no-statistics', 'leaves out the fp64 product')
     .option('--json', 'the report as JSON')
     .action(async (a: string, b: string, flags: Flags) => {
       if (flags.out !== undefined) checkOutputName(flags.out);
       const console = listenTo(io);
-      const result = await gemm(gemmOperands(a, b, flags), {
+      const operands = gemmOperands(a, b, flags);
+      const options = {
         ...gemmOptions(flags),
         ...(flags.outFormat !== undefined && { outFormat: flags.outFormat }),
         statistics: flags.statistics,
         signal: io.signal,
         on: console.on,
-      }).finally(console.close);
+      };
+      const loaded = await loadOperands(operands, options, io.signal);
+      const result = await gemmLoaded(loaded, options).finally(console.close);
       if (flags.out !== undefined)
         await writeTensor(flags.out, { format: result.format, words: result.words, shape: result.shape });
-      const written = flags.out === undefined ? [] : [flags.out];
+      if (flags.manifest !== undefined)
+        await writeManifest(flags.manifest, VERSION, [
+          { operands, loaded, options, result, written: flags.out ?? null },
+        ]);
+      const written = [flags.out, flags.manifest].filter((file) => file !== undefined);
       io.out(flags.json === true ? gemmJson(result, written) : gemmText(result, written));
     });

@@ -6,6 +6,10 @@ import { dotCommand } from './dot.js';
 import { explainCommand } from './explain.js';
 import { gemmCommand } from './gemm.js';
 
+import { pruneCommand } from './prune.js';
+import { quantizeCommand } from './quantize.js';
+import { verifyCommand } from './verify.js';
+
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly Register[] = [
   devicesCommand,
@@ -13,5 +17,8 @@ export const COMMANDS: readonly Register[] = [
   explainCommand,
   gemmCommand,
   compareCommand,
+  verifyCommand,
+  quantizeCommand,
+  pruneCommand,
   conformanceCommand,
 ];
