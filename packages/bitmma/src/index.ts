@@ -1,7 +1,16 @@
+export { type Compared, type Comparison, type Contender, compare } from './compare/compare.js';
+export { type Difference, differenceOf } from './compare/distance.js';
+export { heatMapSvg } from './compare/heat-map.js';
 export { describeDatapath, type OpSummary, summarise } from './describe.js';
+export { devicesTable } from './devices-table.js';
 export { type DotCase, type DotOptions, type DotResult, dot, dotCase } from './dot/dot.js';
 export { chooseEngine, ENGINE_IDS, ENGINES } from './engines.js';
 export type { Event, Listener } from './events.js';
+export { type Explanation, explain, explanationJson, worstBlock } from './explain/explain.js';
+export { explanationHtml } from './explain/html.js';
+export { explanationSvg } from './explain/svg.js';
+export { explanationText } from './explain/text.js';
+export { findParting, type Parting, partingSummary, versusText } from './explain/versus.js';
 export * from './files/index.js';
 export { type GemmOptions, type GemmResult, gemm, gemmLoaded, hashWords } from './gemm/gemm.js';
 export type { CastNote, CastOptions } from './gemm/operand.js';
@@ -9,5 +18,11 @@ export { type GemmOperands, type LoadedOperands, loadOperands, type TensorInput 
 export type { OpRequest } from './gemm/resolve.js';
 export { type GemmPlan, type GemmRun, runGemm } from './gemm/run.js';
 export type { ErrorStatistics, SpecialCounts } from './gemm/statistics.js';
+export { type Manifest, readManifest, writeManifest } from './manifest/manifest.js';
+export { type Verdict, type VerifyOptions, verify } from './manifest/verify.js';
 export { type CastResult, type CastRule, castWords } from './numbers/cast.js';
 export { toDoubles } from './numbers/value.js';
+export { type MxElement, type Quantized, quantizeMx, type ScaleRule } from './quantize/mx.js';
+export { quantizeNvfp4 } from './quantize/nvfp4.js';
+export { type Pruned, prune } from './quantize/prune.js';
+export { VERSION } from './version.js';

@@ -36,7 +36,7 @@ export interface DotOptions extends GemmOptions {
 export async function dotCase(operands: GemmOperands, options: DotOptions): Promise<DotCase> {
   const listen = onceOnly(options.on ?? silent);
   const loaded = await loadOperands(operands, options, options.signal);
-  const prepared = prepareGemm(options, loaded, options.cast ?? {}, listen);
+  const prepared = prepareGemm(options, loaded, options.cast ?? {});
   warnOfEvidence(prepared.op, prepared.c !== null, listen);
   return elementCase(prepared, options);
 }

@@ -81,7 +81,7 @@ export async function gemm(operands: GemmOperands, options: GemmOptions): Promis
 /** The same over operands that are loaded already. */
 export async function gemmLoaded(loaded: LoadedOperands, options: GemmOptions): Promise<GemmResult> {
   const listen = onceOnly(options.on ?? silent);
-  const prepared = prepareGemm(options, loaded, options.cast ?? {}, listen);
+  const prepared = prepareGemm(options, loaded, options.cast ?? {});
   return runPrepared(prepared, options, listen);
 }
 

@@ -1,5 +1,4 @@
 import { chunkLength, type FormatName, findFormat, InputError, type Inputs, type MmaOp } from '@bitmma/core';
-import type { Listener } from '../events.js';
 import { settleFormat } from '../files/dtype.js';
 import { loadTensor } from '../files/open.js';
 import type { Tensor } from '../files/tensor.js';
@@ -95,18 +94,12 @@ export async function loadOperands(
  * Chooses the op, casts the operands into its formats and checks every shape. InputError says which operand, what
  * was expected and what came.
  */
-export function prepareGemm(
-  request: OpRequest,
-  loaded: LoadedOperands,
-  cast: CastOptions,
-  listen: Listener,
-): PreparedGemm {
+export function prepareGemm(request: OpRequest, loaded: LoadedOperands, cast: CastOptions): PreparedGemm {
   const scale = scaleFormat(request, loaded);
   const { op, aStored, bStored } = resolveOp(
     scale === undefined ? request : { ...request, scale },
     loaded.a,
     loaded.b,
-    listen,
   );
   checkPresence(op, loaded);
   const casts: CastNote[] = [];

@@ -7,7 +7,6 @@ import {
   type MmaOp,
   UnsupportedError,
 } from '@bitmma/core';
-import type { Listener } from '../events.js';
 import type { Dtype, StoredFormat } from '../files/dtype.js';
 import { settleFormat } from '../files/dtype.js';
 
@@ -37,13 +36,12 @@ const WIDE: readonly (StoredFormat | null)[] = ['fp32', 'fp64', 'int64', 's32', 
 
 /**
  * The op of a GEMM over two stored operands. Formats come from the statement, else from the files; where only one
- * side says a matrix format, the other follows it. Without an instruction the device's own default is taken and noted.
+ * side says a matrix format, the other follows it. Without an instruction the device's own default is taken.
  */
 export function resolveOp(
   request: OpRequest,
   a: { name: string; dtype: Dtype },
   b: { name: string; dtype: Dtype },
-  listen: Listener,
 ): ResolvedOp {
   const where = request.device === undefined ? {} : { device: request.device };
   const stated = (name: string | undefined): FormatName | undefined =>
@@ -76,10 +74,6 @@ export function resolveOp(
   const only = aStated === undefined ? bStated : bStated === undefined ? aStated : undefined;
   const mixes = only === undefined ? [own] : [own, [only, only] as const];
   const chosen = chooseDefault(request, mixes);
-  listen({
-    kind: 'note',
-    message: `instruction ${chosen.instruction} (what ${chosen.device}'s libraries use)`,
-  });
   return { op: chosen, aStored, bStored };
 }
 

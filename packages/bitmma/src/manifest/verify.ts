@@ -97,7 +97,7 @@ async function verifyRun(path: string, run: ManifestRun, options: VerifyOptions)
       return rejected(`${run.result.file} does not hold the words of the run`, null, 0);
   }
   const cast = { ...(rounding !== undefined && { rounding }), ...(saturate !== undefined && { saturate }) };
-  const prepared = prepareGemm(request, loaded, cast, silent);
+  const prepared = prepareGemm(request, loaded, cast);
   return reexecute(run, prepared, groups, { ...request, ...options });
 }
 

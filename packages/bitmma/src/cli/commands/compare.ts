@@ -118,11 +118,11 @@ function print(io: Io, comparison: Comparison, a: string, b: string, flags: Flag
   const { results, pairs, cols } = comparison;
   io.out(
     markdownTable(
-      ['device', 'instruction', 'engine', 'mean relative error', 'max error, ulp', 'sha256'],
+      ['device', 'instruction', 'operands', 'mean relative error', 'max error, ulp', 'sha256'],
       results.map(({ label, result }) => [
         label,
         result.op.instruction,
-        result.engine,
+        `${result.op.a} x ${result.op.b}`,
         result.error === null ? '' : brief(result.error.meanRelative),
         result.error === null ? '' : brief(result.error.maxUlp),
         result.sha256.slice(0, 16),
