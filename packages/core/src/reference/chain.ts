@@ -32,12 +32,9 @@ export function chainRunner(
   op: MmaOp,
 ): (terms: Terms, blocks: readonly number[][], c: Word, trace?: Trace) => Word {
   const step = blockStep(op);
-  const cFormat = FORMATS[op.c];
-  const dFormat = FORMATS[op.d];
+  const format = FORMATS[op.d];
   return (terms, blocks, c, trace) => {
-    if (blocks.length === 0) return widen(op, c);
-    let word = c;
-    let format: (typeof FORMATS)[MmaOp['c']] = cFormat;
+    let word = widen(op, c);
     for (const positions of blocks) {
       const stages: Stage[] | undefined = trace && [];
       const d = step(terms, positions, decode(format, word), word, stages);
@@ -50,13 +47,15 @@ export function chainRunner(
         stages: stages!,
       });
       word = d;
-      format = dFormat;
     }
     return word;
   };
 }
 
-/** c of an empty chain as a d word: exact where the formats differ (m8n8k4's fp16 c, fp32 d). */
+/**
+ * c as a d word, exactly, before the first step (m8n8k4's fp16 c, fp32 d; numerics section 4): an fp16 subnormal then
+ * has its value's exponent.
+ */
 function widen(op: MmaOp, c: Word): Word {
   if (op.c === op.d) return c;
   return castElement(decode(FORMATS[op.c], c), FORMATS[op.d] as FloatFormat);

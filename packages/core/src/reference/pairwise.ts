@@ -7,7 +7,8 @@ import { FORMATS } from '../formats/table.js';
 import type { BlockStep } from './family.js';
 import type { IeeeContext } from './ieee.js';
 import { add, multiply } from './ieee.js';
-import { nanWord } from './output.js';
+import { nanWord, specialOutput } from './output.js';
+import { findSpecial } from './terms.js';
 
 /** A subnormal element becomes zero of its sign. */
 export const flush = (x: Element, format: FloatFormat): Element =>
@@ -15,7 +16,10 @@ export const flush = (x: Element, format: FloatFormat): Element =>
     ? { ...x, sig: 0, signed: 0 }
     : x;
 
-/** Numerics 4.4: products rounded, summed as a balanced tree, then c + tree; IEEE throughout, with flushing. */
+/**
+ * Numerics 4.4: special operands decided first (section 3, after the flush of inputs); then products rounded, summed
+ * as a balanced tree, then c + tree, IEEE with flushing. An infinity born inside meets only IEEE rules.
+ */
 export const pairwise: BlockStep<Pairwise> = ({ datapath, op, terms, positions, c, cWord, stages }) => {
   const { output, flushInputs } = datapath;
   const format = FORMATS[output.format];
@@ -33,18 +37,20 @@ export const pairwise: BlockStep<Pairwise> = ({ datapath, op, terms, positions, 
     stages?.push({ stage: 'ieee', operation: 'add', operands: [x, y], rounding: output.rounding, word });
     return word;
   };
-  let level = positions.map((k) => {
-    const x = flushInputs ? flush(terms.a[k], aFormat) : terms.a[k];
-    const y = flushInputs ? flush(terms.b[k], bFormat) : terms.b[k];
-    return multiply(x, y, context);
-  });
+  const flushed = (side: readonly Element[], sideFormat: FloatFormat) =>
+    flushInputs ? positions.map((k) => flush(side[k], sideFormat)) : positions.map((k) => side[k]);
+  const a = flushed(terms.a, aFormat);
+  const b = flushed(terms.b, bFormat);
+  const addend = flushInputs ? flush(c, format) : c;
+  const special = findSpecial({ a, b }, [...a.keys()], addend);
+  if (special !== null) return specialOutput(output, special, stages);
+  let level = a.map((x, i) => multiply(x, b[i], context));
   while (level.length > 1) {
     const pairs: Word[] = [];
     for (let i = 0; i < level.length; i += 2)
       pairs.push(i + 1 < level.length ? sum(level[i], level[i + 1]) : level[i]);
     level = pairs;
   }
-  const addend = flushInputs ? flush(c, format) : c;
   const word = add(addend, decode(format, level[0]), context);
   stages?.push({
     stage: 'ieee',

@@ -1,6 +1,7 @@
 import * as addend from '../number/addend';
 import * as ieee from '../number/ieee';
 import { nanWord } from '../number/round';
+import { FINITE, scan, special, specialWord } from '../number/special';
 import {
   block,
   flushInputs,
@@ -29,6 +30,9 @@ export function pairwise(a: usize, b: usize, k: i32, word: u64): u64 {
 }
 
 function step(a: usize, b: usize, n: i32, word: u64, first: bool): u64 {
+  addend.takeAt(word, first);
+  const found = special(a, b, n);
+  if (found !== FINITE) return specialWord(found);
   for (let i = 0; i < n; i++) {
     const at = usize(i) << 3;
     const product = ieee.multiply(load<u32>(a + at), load<i32>(a + at, 4), load<u32>(b + at), load<i32>(b + at, 4), productBits);
@@ -68,10 +72,29 @@ export function pairwiseNative(a: usize, b: usize, k: i32, word: u64): u64 {
       const n = min(block, instruction - j);
       const at = usize(i + j) << 3;
       if (flushInputs !== 0) sum = flushed(sum);
+      if (scan || Mathf.abs(sum) === Infinity) {
+        const decided = specialSum(a + at, b + at, n, sum);
+        if (decided !== 0) {
+          sum = decided;
+          continue;
+        }
+      }
       sum = n === 4 && flushResults !== 0 ? sum4(a + at, b + at, sum) : sumTree(a + at, b + at, n, sum);
     }
   }
   return sum !== sum ? nanWord() : u64(reinterpret<u32>(sum));
+}
+
+/** Numerics section 3 over the operands and c: the infinity or NaN that they decide, or 0. */
+function specialSum(a: usize, b: usize, n: i32, c: f32): f32 {
+  // An infinite c, or 0; NaN stays NaN.
+  let sum: f32 = c - c === 0 ? 0 : c;
+  for (let i = 0; i < n; i++) {
+    const x = load<f32>(a + (usize(i) << 3));
+    const y = load<f32>(b + (usize(i) << 3));
+    if (x - x !== 0 || y - y !== 0) sum += x * y;
+  }
+  return sum;
 }
 
 // @ts-ignore: decorator

@@ -26,9 +26,16 @@ export function take(word: u64): void {
   decode(word, outExponentBits, outFractionBits);
 }
 
-/** Decodes a word of c's own format. */
+/**
+ * Decodes a word of c's own format as the output's: where that is wider, c is widened exactly first (numerics section
+ * 4), so that a subnormal has its value's exponent.
+ */
 export function takeFirst(word: u64): void {
   decode(word, cExponentBits, cFractionBits);
+  if (cExponentBits === outExponentBits || sig === 0 || e >= INFINITE) return;
+  const up = i32(clz(sig)) - (63 - bits);
+  sig <<= u64(up);
+  e -= up;
 }
 
 /** takeFirst() or take(). */

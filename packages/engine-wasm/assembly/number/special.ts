@@ -22,7 +22,7 @@ export function productSpecial(a: usize, b: usize, n: i32): i32 {
 }
 
 /** Whether an operand of the current dot product holds a NaN or Inf; products are scanned only then. */
-let scan: bool = false;
+export let scan: bool = false;
 export function setScan(on: bool): void {
   scan = on;
 }
