@@ -1,7 +1,8 @@
 //! The generic path over a tile and over a batch of dot products.
 
+use crate::cells::Cells;
 use crate::events::{Counts, Events};
-use crate::operand::{Cells, Decoder, Inputs, Matrix, Side};
+use crate::operand::{Decoder, Inputs, Matrix, Side};
 use crate::program::Program;
 use crate::terms::Line;
 use std::ops::Range;
@@ -73,6 +74,38 @@ pub fn tile(program: &Program, inputs: &Inputs<'_>, tile: &Tile<'_>, counts: &mu
     }
 }
 
+/// Runs the elements `list` of a checked tile, (row, column) pairs in row order.
+pub fn elements(
+    program: &Program,
+    inputs: &Inputs<'_>,
+    tile: &Tile<'_>,
+    list: &[(usize, usize)],
+    counts: &mut Counts,
+) {
+    let length: usize = tile.chain.iter().map(|range| range.len()).sum();
+    let columns = (PANEL_ELEMS / length.max(1)).clamp(1, PANEL_COLUMNS);
+    let decoder = Decoder { op: &program.op, inputs, flush: program.flushes_inputs() };
+    let mut wanted: Vec<usize> = list.iter().map(|&(_, col)| col).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut panel = vec![Line::default(); columns];
+    let (mut row, mut decoded) = (Line::default(), None);
+    let mut element = Element::new(program);
+    for cols in wanted.chunks(columns) {
+        for (&col, line) in cols.iter().zip(&mut panel) {
+            decoder.line(Side::B, col, tile.chain, line);
+        }
+        for &(m, n) in list {
+            let Ok(at) = cols.binary_search(&n) else { continue };
+            if decoded != Some(m) {
+                decoder.line(Side::A, m, tile.chain, &mut row);
+                decoded = Some(m);
+            }
+            element.run(&row, &panel[at], tile.c.as_ref(), &tile.d, (m, n), counts);
+        }
+    }
+}
+
 /// Runs single elements of c and d.
 pub struct Element<'a> {
     program: &'a Program,
@@ -136,9 +169,28 @@ impl<'a> Dots<'a> {
         }
     }
 
+    /// Case `case` as a GEMM of one element.
+    pub fn case(&self, program: &Program, case: usize) -> Inputs<'a> {
+        let all = self.inputs(program);
+        let row = |x: Matrix<'a>| Matrix { offset: x.offset + case as i64 * x.row_stride, ..x };
+        let col = |x: Matrix<'a>| Matrix { offset: x.offset + case as i64 * x.col_stride, ..x };
+        Inputs {
+            m: 1,
+            n: 1,
+            k: self.k,
+            a: row(all.a),
+            b: col(all.b),
+            scale_a: all.scale_a.map(row),
+            scale_b: all.scale_b.map(col),
+            sparse: all.sparse.map(row),
+        }
+    }
+
     /// Checks every array's length and every metadata selector.
     pub fn check(&self, program: &Program) -> Result<(), String> {
-        self.inputs(program).check(&program.op)?;
+        let inputs = self.inputs(program);
+        inputs.check(&program.op)?;
+        inputs.check_metadata(&program.op)?;
         if let Some(c) = &self.c {
             c.check("c", program.op.c.word_bytes(), 0..self.count, 0..1)?;
         }

@@ -1,14 +1,17 @@
 //! What a GPU's matrix unit computes, in integers. An op arrives as JSON, operands as words, results leave as words.
 
 mod addend;
+pub mod cells;
 pub mod datapath;
 pub mod events;
 pub mod format;
 pub mod gemm;
 mod ieee;
+mod micro;
 pub mod operand;
 pub mod program;
 mod round;
+pub mod session;
 pub mod spec;
 mod special;
 pub mod sum;

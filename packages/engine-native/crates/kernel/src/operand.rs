@@ -116,7 +116,17 @@ pub struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    /// Checks presence and extent of every operand, and every metadata selector.
+    /// Checks every metadata selector of checked operands.
+    pub fn check_metadata(&self, op: &MmaOp) -> Result<(), String> {
+        match (op.sparsity, &self.sparse) {
+            (Some(sparsity), Some(metadata)) => {
+                (0..self.m).try_for_each(|row| check_selectors(sparsity, metadata, row, self.k))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks presence and extent of every operand.
     pub fn check(&self, op: &MmaOp) -> Result<(), String> {
         let Inputs { m, n, k, .. } = *self;
         self.a.check("a", op.a.word_bytes(), m, k)?;
@@ -133,8 +143,7 @@ impl<'a> Inputs<'a> {
         }
         match (op.sparsity, &self.sparse) {
             (Some(sparsity), Some(metadata)) => {
-                metadata.check("sparse", 4, m, k.div_ceil(sparsity.positions_per_word()))?;
-                (0..m).try_for_each(|row| check_selectors(sparsity, metadata, row, k))
+                metadata.check("sparse", 4, m, k.div_ceil(sparsity.positions_per_word()))
             }
             (Some(_), None) => Err("operand sparse: expected metadata words, got none".into()),
             (None, Some(_)) => Err("operand sparse: this op is dense".into()),
@@ -239,62 +248,5 @@ fn along(side: Side, matrix: &Matrix<'_>, index: i64) -> (i64, i64) {
     match side {
         Side::A => (matrix.offset + index * matrix.row_stride, matrix.col_stride),
         Side::B => (matrix.offset + index * matrix.col_stride, matrix.row_stride),
-    }
-}
-
-/// Words that several threads may hold at once: c, which may be d itself, and d.
-#[derive(Clone, Copy, Debug)]
-pub struct Cells {
-    start: *mut u8,
-    bytes: usize,
-    pub offset: i64,
-    pub row_stride: i64,
-    pub col_stride: i64,
-}
-
-impl Cells {
-    /// # Safety
-    /// `start` points to `bytes` bytes that stay readable, and writable where `set` is called, as long as the value
-    /// lives; no other thread touches the elements that this one reads or writes meanwhile.
-    pub unsafe fn new(start: *mut u8, bytes: usize, offset: i64, row_stride: i64, col_stride: i64) -> Cells {
-        Cells { start, bytes, offset, row_stride, col_stride }
-    }
-
-    pub fn check(
-        &self,
-        name: &str,
-        word_bytes: usize,
-        rows: Range<usize>,
-        cols: Range<usize>,
-    ) -> Result<(), String> {
-        let offset = self.offset + rows.start as i64 * self.row_stride + cols.start as i64 * self.col_stride;
-        let (rows, cols) = ((rows.len(), self.row_stride), (cols.len(), self.col_stride));
-        check_span(name, self.bytes / word_bytes, offset, rows, cols)
-    }
-
-    fn at(&self, word_bytes: usize, row: usize, col: usize) -> *mut u8 {
-        let index = self.offset + row as i64 * self.row_stride + col as i64 * self.col_stride;
-        let byte = index as usize * word_bytes;
-        assert!(
-            index >= 0 && byte + word_bytes <= self.bytes,
-            "element {index} outside {} bytes",
-            self.bytes
-        );
-        self.start.wrapping_add(byte)
-    }
-
-    pub fn get(&self, word_bytes: usize, row: usize, col: usize) -> u64 {
-        let mut word = [0; 8];
-        let at = self.at(word_bytes, row, col);
-        // SAFETY: `at` lies inside the bytes that `new` vouches for, asserted above; `word` is a separate local of 8
-        // bytes and word_bytes is at most 8.
-        unsafe { std::ptr::copy_nonoverlapping(at, word.as_mut_ptr(), word_bytes) };
-        u64::from_le_bytes(word)
-    }
-
-    pub fn set(&self, word_bytes: usize, row: usize, col: usize, word: u64) {
-        let at = self.at(word_bytes, row, col);
-        // SAFETY: as in `get`; `new` vouches that nobody else touches this element.
-        unsafe { std::ptr::copy_nonoverlapping(word.to_le_bytes().as_ptr(), at, word_bytes) };
     }
 }

@@ -57,9 +57,7 @@ impl Program {
             ..=64 if !exact => Box::new(Narrow::default()),
             bits if bits <= 128 => Box::new(Runner::<i128>::default()),
             ..=256 => Box::new(Runner::<Wide<4>>::default()),
-            257..=384 => Box::new(Runner::<Wide<6>>::default()),
-            385..=640 => Box::new(Runner::<Wide<10>>::default()),
-            641..=1280 => Box::new(Runner::<Wide<20>>::default()),
+            257..=640 => Box::new(Runner::<Wide<10>>::default()),
             _ => Box::new(Runner::<Wide<{ WIDEST as usize / 64 }>>::default()),
         }
     }

@@ -1,9 +1,9 @@
 //! Every word of the hardware recordings, one test a set. Without the data the test says so and checks nothing.
 
+use bitmma_kernel::cells::Cells;
 use bitmma_kernel::events::Counts;
 use bitmma_kernel::format::{self, Class, Format};
 use bitmma_kernel::gemm::{Dots, dots};
-use bitmma_kernel::operand::Cells;
 use bitmma_kernel::program::Program;
 use bitmma_kernel::spec::MmaOp;
 use std::collections::HashMap;
