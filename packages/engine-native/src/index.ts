@@ -1,0 +1,28 @@
+import type { Engine, MmaOp, OpenOptions, Support } from '@bitmma/core';
+import { loadBinding } from './load-binding.js';
+import { NativeEngineSession } from './session.js';
+
+/**
+ * The native engine: Rust through Node-API. Every op of the catalog and custom ones; micro-kernels where the machine
+ * has them. A kernel is forced by `OpenOptions.kernel`, else by the environment variable BITMMA_KERNEL.
+ * @throws EngineUnavailableError where the .node file is absent or does not load; its `cause` is the original error.
+ */
+export async function nativeEngine(): Promise<Engine> {
+  const binding = loadBinding();
+  return Object.freeze({
+    id: 'native',
+    lineage: 'rust',
+    placement: 'worker' as const,
+
+    supports(op: MmaOp): Support {
+      const { kernels, reason } = binding.supports(JSON.stringify(op));
+      return reason === undefined || reason === null ? { ok: true, kernels } : { ok: false, reason };
+    },
+
+    /** @throws UnsupportedError for an op or kernel that this build or machine does not run. */
+    async open(op: MmaOp, options: OpenOptions = {}) {
+      const kernel = options.kernel ?? (process.env.BITMMA_KERNEL || undefined);
+      return new NativeEngineSession(binding, op, kernel, options.signal);
+    },
+  });
+}
