@@ -44,6 +44,7 @@ function cases(section: string): Case[] {
       p: { 1: { a: signed(s, sum(two(-126), two(-127))), b: two(-23) } },
       d: signed(s, two(-148)),
       note: `${section}, 1: 2^-149 + 2^-150 ties to even`,
+      claims: ['tie', 'subnormal-result'],
     });
   list.push(
     {
@@ -66,6 +67,7 @@ function cases(section: string): Case[] {
       p: { 1: { a: max, b: ONE }, 2: { a: max, b: ONE } },
       d: s === 1 ? 'inf' : '-inf',
       note: `${section}: the sum of two largest numbers is infinite`,
+      claims: ['overflow'],
     });
     list.push({
       id: `subnormal-input-${signName(s)}`,
@@ -92,6 +94,7 @@ function cases(section: string): Case[] {
     p: { 1: S, 2: neg(S) },
     d: { n: 0n, e: 0 },
     note: `${section}: sequential FMA, x - x is +0 under RNE`,
+    claims: ['cancellation'],
     evidence: 'derived',
   });
   return list;

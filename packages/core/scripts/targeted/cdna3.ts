@@ -76,6 +76,7 @@ function window(target: MmaOp, n: number, section: string): Case[] {
         p: { 1: signed(s, ONE), 2: signed(s, sum(two(-24), two(-24 - j))) },
         d: signed(s, ONE),
         note: `${section}: bits beyond the 24th fraction bit are cut toward zero when products are aligned`,
+        claims: ['truncation', 'tie'],
       });
   cases.push(...denormalised(section));
   cases.push({
@@ -210,6 +211,7 @@ const cancellation = (section: string, e: number): Case => ({
   p: { 1: two(e + 25), 2: neg(two(e + 25)) },
   d: ZERO,
   note: `${section}: c is aligned with the largest product exponent even where the products cancel${e === 10 ? '' : ' (stated for c = 2^10; scaled into the format)'}`,
+  claims: ['cancellation', 'truncation'],
 });
 
 /** c = 0 has exponent -126: sums far below it (4.3.2, repeated for xf32 in 4.3.3). */
@@ -284,6 +286,7 @@ function bf16(): VectorRecord[] {
       p: { 1: signed(s, two(128)) },
       d: s === 1 ? 'inf' : '-inf',
       note: `${section}: |p| >= 2^128 is infinite`,
+      claims: ['overflow'],
     });
   const big = sum(two(64), two(63));
   const less = sum(two(63), two(62));

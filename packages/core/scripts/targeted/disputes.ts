@@ -132,6 +132,7 @@ const item6 = [
       p: near,
       d: ZERO,
       note: 'numerics 9.6: E is never below -133, terms under 2^-158 are cut',
+      claims: ['floor', 'truncation'],
     }),
   ),
   line('h100', 'mma.sync.m16n8k16.f32.bf16.bf16.f32', {
@@ -145,6 +146,7 @@ const item6 = [
     p: edge,
     d: ZERO,
     note: 'numerics section 5: floor -132, quantum 2^-156',
+    claims: ['floor', 'truncation'],
   }),
   line('h100', 'mma.sync.m16n8k16.f32.bf16.bf16.f32', {
     id: 'item-6-floor-133-keeps-2^-157',

@@ -1,4 +1,5 @@
 /** The words of targeted vectors: inputs and stated results as sums of powers of two, encoded exactly. */
+import type { Predicate } from '../../src/conformance/predicates.js';
 import type { VectorRecord } from '../../src/conformance/vector.js';
 import { findOp } from '../../src/datapath/aliases/op.js';
 import type { MmaOp } from '../../src/datapath/op.js';
@@ -187,6 +188,8 @@ export interface Case {
   readonly c?: Value;
   readonly d: Value;
   readonly note: string;
+  /** Hard cases that the vector shows. */
+  readonly claims?: readonly Predicate[];
   readonly evidence?: 'published' | 'derived';
   readonly scaleA?: readonly string[];
   readonly scaleB?: readonly string[];
@@ -213,7 +216,7 @@ export function encodable(target: MmaOp, { p = {}, c = ZERO, d }: Pick<Case, 'p'
 
 /** The vector of a case. Throws RangeError naming the case where something has no words. */
 export function vector(target: MmaOp, given: Case): VectorRecord {
-  const { id, p = {}, c = ZERO, d, note, evidence = 'published', scaleA, scaleB, sparse } = given;
+  const { id, p = {}, c = ZERO, d, note, evidence = 'published', claims, scaleA, scaleB, sparse } = given;
   try {
     const a: string[] = [];
     const b: string[] = [];
@@ -237,6 +240,7 @@ export function vector(target: MmaOp, given: Case): VectorRecord {
       ...(scaleA ? { scaleA: scaleA.join(' ') } : {}),
       ...(scaleB ? { scaleB: scaleB.join(' ') } : {}),
       ...(sparse ? { sparse } : {}),
+      ...(claims ? { claims } : {}),
       evidence,
       note,
     };

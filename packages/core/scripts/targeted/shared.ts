@@ -19,6 +19,7 @@ export function roundingCases(section: string): Case[] {
       c: signed(s, S),
       d: signed(s, R22),
       note: `${section}: a tie above an odd neighbour rounds away, so the last rounding is RNE`,
+      claims: ['tie'],
     },
     {
       id: `rne-half-ulp-${signName(s)}`,
@@ -26,6 +27,7 @@ export function roundingCases(section: string): Case[] {
       c: signed(s, two(-24)),
       d: signed(s, ONE),
       note: `${section}: a tie above an even neighbour rounds back, so the last rounding is RNE`,
+      claims: ['tie'],
     },
   ]);
 }
@@ -38,18 +40,21 @@ export function infinityCases(section: string, nan: Case['d']): Case[] {
       p: { 1: { a: 'inf', b: ONE } },
       d: 'inf',
       note: `${section}: infinity is detected in the inputs`,
+      claims: ['inf'],
     },
     {
       id: 'inf-neg',
       p: { 1: { a: '-inf', b: ONE } },
       d: '-inf',
       note: `${section}: infinity is detected in the inputs`,
+      claims: ['inf'],
     },
     {
       id: 'inf-both-signs',
       p: { 1: { a: 'inf', b: ONE }, 2: { a: '-inf', b: ONE } },
       d: nan,
       note: `${section}: infinities of both signs give a NaN with the sign bit set`,
+      claims: ['nan'],
     },
   ];
 }
@@ -64,6 +69,7 @@ export function subnormalAddends(section: string): Case[] {
         c: signed(s, two(e)),
         d: signed(s, two(e)),
         note: `${section}: a subnormal c comes out unchanged`,
+        ...(e < -126 ? { claims: ['subnormal-input', 'subnormal-result'] as const } : {}),
       });
   return cases;
 }

@@ -131,6 +131,7 @@ function dominant(f: Form, small: (positions: number) => { a: number[]; b: numbe
     d,
     ...scales(f, a, b),
     note: `${SECTION}: c dominant, ${note}`,
+    claims: ['c-dominant'],
   });
   return [
     make(

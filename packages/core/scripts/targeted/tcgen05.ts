@@ -98,6 +98,7 @@ function precision(): Case[] {
         c: signed(s, ONE),
         d: signed(s, ONE),
         note: `Fractional ulp about c: ${text} ulp is cut, nothing rounds to nearest`,
+        claims: ['inexact', 'c-dominant'],
       });
   return cases;
 }
@@ -171,6 +172,7 @@ function specials(target: MmaOp): Case[] {
       p: { 1: signed(s, two(-150)) },
       d: ZERO,
       note: 'Special values: finite underflow is +0',
+      claims: ['inexact'],
     });
   if (target.a === 'tf32')
     for (const [sign, inf] of [

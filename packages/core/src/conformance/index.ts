@@ -5,10 +5,12 @@ export * from './cases.js';
 export * from './compare.js';
 export * from './generate.js';
 export * from './jsonl.js';
+export * from './predicates.js';
 export * from './prng.js';
 export * from './recordings.js';
 export * from './report.js';
 export * from './shrink.js';
+export * from './snapshot.js';
 export * from './suite.js';
 export {
   asRecord,

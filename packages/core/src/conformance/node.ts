@@ -10,6 +10,7 @@ import { InputError } from '../errors.js';
 import { readBinary, writeBinary } from './binary.js';
 import type { CaseSet } from './cases.js';
 import { readVectors, writeVectors } from './jsonl.js';
+import { unprovedClaims } from './predicates.js';
 import { readRecording, recordingFiles, recordingSetOf } from './recordings.js';
 import { runSuite, type SuiteResult } from './suite.js';
 import { located, type Resolve } from './vector.js';
@@ -117,13 +118,18 @@ export interface ConformanceOptions {
 
 /**
  * Runs an engine over every vector in files and folders.
- * @throws InputError for a path without vectors or a bad line; NothingRanError where the engine or kernel ran nothing.
+ * @throws InputError for a path without vectors, a bad line or a claim that does not hold; NothingRanError where the engine or kernel ran nothing.
  */
 export async function runConformance(options: ConformanceOptions): Promise<SuiteResult> {
   const { paths, resolve, ...suite } = options;
   const files = await findVectorFiles(paths);
   async function* sets() {
-    for (const file of files) yield* readVectorFile(file, resolve ? { resolve } : {});
+    for (const file of files)
+      for await (const set of readVectorFile(file, resolve ? { resolve } : {})) {
+        const [unproved] = unprovedClaims(set);
+        if (unproved !== undefined) throw new InputError(unproved);
+        yield set;
+      }
   }
   return runSuite(sets(), suite);
 }

@@ -4,7 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { reportLines } from '../../src/conformance/index.js';
 import { findVectorFiles, runConformance } from '../../src/conformance/node.js';
-import { narrowExactly, readRecording, recordingSetOf, roundToFp16 } from '../../src/conformance/recordings.js';
+import {
+  narrowExactly,
+  readRecording,
+  recordingSetOf,
+  roundToFp16,
+} from '../../src/conformance/recordings.js';
 import { findOp } from '../../src/datapath/aliases/op.js';
 import { cast } from '../../src/formats/cast.js';
 import { decode } from '../../src/formats/decode.js';
@@ -71,7 +76,11 @@ describe('the importer', () => {
   });
 
   test('paths name sets', () => {
-    expect(recordingSetOf('x/H100/E4M3/d_H100_fp16.txt')).toEqual({ gpu: 'H100', format: 'E4M3', output: 'fp16' });
+    expect(recordingSetOf('x/H100/E4M3/d_H100_fp16.txt')).toEqual({
+      gpu: 'H100',
+      format: 'E4M3',
+      output: 'fp16',
+    });
     expect(recordingSetOf('x/H100/E4M3/a_H100_E4M3.txt')).toBeNull();
     expect(recordingSetOf('x/H100/E4M3/d_A100_fp16.txt')).toBeNull();
     expect(recordingSetOf('x/H900/E4M3/d_H900_fp16.txt')).toBeNull();
@@ -79,7 +88,10 @@ describe('the importer', () => {
 
   test.each([
     [{ a: text.a.replace('bf000000', 'bf00000g') }, /a_V100_fp16\.txt:1: expected 8 hex digits/],
-    [{ a: text.a.replace('bf000000', '3f800001') }, /a_V100_fp16\.txt:1: expected a value of fp16, got the fp32 word 3f800001/],
+    [
+      { a: text.a.replace('bf000000', '3f800001') },
+      /a_V100_fp16\.txt:1: expected a value of fp16, got the fp32 word 3f800001/,
+    ],
     [{ b: '3f800000\n' }, /b_V100_fp16\.txt:1: expected 4 words, got 1/],
     [{ b: text.b + text.b }, /b_V100_fp16\.txt: expected 1 lines, got 2/],
     [{ c: `${zeros}\n${zeros}\n` }, /c_V100_fp32\.txt: expected 1 lines, got 2/],

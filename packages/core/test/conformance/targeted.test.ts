@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { TARGETED, textOf } from '../../scripts/targeted/index.js';
 import { reportLines } from '../../src/conformance/index.js';
 import { runConformance } from '../../src/conformance/node.js';
@@ -18,6 +19,8 @@ if (process.env.BITMMA_WRITE === '1') {
   }
 }
 
+const file0 = () => TARGETED[0].vectors[0];
+
 describe('targeted vectors', () => {
   test.each(TARGETED.map((file) => [file.path, file] as const))(
     '%s is what its statements say',
@@ -25,6 +28,16 @@ describe('targeted vectors', () => {
       expect(readFileSync(join(FOLDER, path), 'utf8')).toBe(textOf(file));
     },
   );
+
+  test('every line fits the schema', () => {
+    const text = readFileSync(new URL('../../schemas/vectors.schema.json', import.meta.url), 'utf8');
+    const schema = z.fromJSONSchema(JSON.parse(text));
+    for (const file of TARGETED)
+      for (const line of textOf(file).trim().split('\n'))
+        expect(schema.safeParse(JSON.parse(line)).success, line).toBe(true);
+    for (const bad of [{ id: 'x' }, { bitmmaVectors: 2 }, { ...file0(), extra: 1 }, { ...file0(), a: 'zz' }])
+      expect(schema.safeParse(bad).success).toBe(false);
+  });
 
   test('no file beside them', () => {
     const found = readdirSync(FOLDER, { recursive: true, withFileTypes: true })
