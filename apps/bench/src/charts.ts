@@ -19,6 +19,16 @@ function svg(options: Plot.PlotOptions): string {
   return figure.outerHTML;
 }
 
+/** A number without SI prefix. */
+const plain = (value: number): string => `${Number(value.toPrecision(2))}`;
+
+/** Powers of ten around the values. */
+function powers(values: readonly number[]): number[] {
+  const low = Math.floor(Math.log10(Math.min(...values)));
+  const high = Math.ceil(Math.log10(Math.max(...values)));
+  return Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
+}
+
 /** The newest record of every workload, engine and kernel. */
 export function newest(records: readonly BenchRecord[]): BenchRecord[] {
   const last = new Map<string, BenchRecord>();
@@ -33,8 +43,16 @@ export function speedChart(records: readonly BenchRecord[]): string {
     width: 960,
     height: 60 + 26 * new Set(rows.map((r) => r.workload)).size,
     marginLeft: 190,
-    x: { type: 'log', label: 'GMAC/s, one thread, packing included (log scale)', grid: true },
-    y: { label: null },
+    marginBottom: 44,
+    x: {
+      type: 'log',
+      label: 'GMAC/s, one thread, packing included (log scale)',
+      labelOffset: 38,
+      grid: true,
+      ticks: powers(rows.map((r) => r.gmacs)),
+      tickFormat: plain,
+    },
+    y: { label: null, domain: [...new Set(rows.map((r) => r.workload))] },
     color: { ...colour, legend: false },
     marks: [
       Plot.ruleY(rows, { y: 'workload', stroke: '#cbd5e1', strokeOpacity: 0.5 }),
@@ -66,7 +84,7 @@ export function historyChart(records: readonly BenchRecord[], workload: string):
     height: 190,
     marginLeft: 60,
     x: { label: 'run', ticks: Math.min(rows.length, 8), tickFormat: 'd' },
-    y: { label: 'GMAC/s', grid: true, zero: false, type: 'log' },
+    y: { label: 'GMAC/s', grid: true, type: 'log', ticks: 4, tickFormat: plain },
     color: { ...colour },
     title: workload,
     marks: [
