@@ -9,6 +9,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** Folder of the files that NumPy, ml_dtypes and safetensors wrote; null where Python is absent. */
     fixtures: string | null;
+    /** Folder of operands and expected results that test/python/commands.py wrote. */
+    commands: string | null;
     /** The interpreter that has them. */
     python: string | null;
     /** Why there is no Python. */
@@ -24,13 +26,15 @@ export default function setup(project: TestProject): void {
   try {
     const python = venv();
     project.provide('python', python);
-    project.provide('fixtures', fixtures(python));
+    project.provide('fixtures', written(python, 'fixtures.py'));
+    project.provide('commands', written(python, 'commands.py'));
     project.provide('pythonReason', '');
   } catch (error) {
     const reason = `Python with NumPy, ml_dtypes and safetensors is absent (${String(error).split('\n')[0]})`;
     console.warn(`bitmma: ${reason}; tests on their files are skipped`);
     project.provide('python', null);
     project.provide('fixtures', null);
+    project.provide('commands', null);
     project.provide('pythonReason', reason);
   }
 }
@@ -54,9 +58,10 @@ function venv(): string {
   return python;
 }
 
-function fixtures(python: string): string {
-  const script = join(here, 'fixtures.py');
-  const folder = join(cache, `fixtures-${hash(script)}`);
+/** The folder that a script of this folder filled, made once for each version of the script. */
+function written(python: string, name: string): string {
+  const script = join(here, name);
+  const folder = join(cache, `${name.replace('.py', '')}-${hash(script)}`);
   if (existsSync(folder)) return folder;
   const partial = `${folder}.${process.pid}`;
   execFileSync(python, [script, partial], { stdio: ['ignore', 'ignore', 'pipe'] });
