@@ -19,7 +19,7 @@ if (spawnSync('cargo', ['--version'], { cwd }).status === 0) {
     '--platform',
     '--no-js',
     '--dts',
-    'src/binding.d.ts',
+    'src/generated/binding.d.ts',
     ...manifest,
     '-o',
     '.',

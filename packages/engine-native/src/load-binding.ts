@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { EngineUnavailableError } from '@bitmma/core';
-import type { Session, Support } from './binding.js';
+import type { Session, Support } from './generated/binding.js';
 
 /** What the .node file exports. */
 export interface Binding {

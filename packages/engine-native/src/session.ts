@@ -15,7 +15,7 @@ import {
   type Token,
   UnsupportedError,
 } from '@bitmma/core';
-import type { Session as NativeSession } from './binding.js';
+import type { Session as NativeSession } from './generated/binding.js';
 import type { Binding } from './load-binding.js';
 
 /** What travels between threads: the operands, and b packed for `kernel` on shared memory. */
