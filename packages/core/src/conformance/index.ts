@@ -12,6 +12,7 @@ export * from './report.js';
 export * from './shrink.js';
 export * from './snapshot.js';
 export * from './suite.js';
+export * from './tiles.js';
 export {
   asRecord,
   CaseBuilder,
