@@ -46,9 +46,6 @@ export let saturate: i32 = 0;
 /** Fraction bits of a product: lsb = e - productBits. */
 export let productBits: i32 = 0;
 
-/** Format of c in the chain's first step. */
-export let cExponentBits: i32 = 0;
-export let cFractionBits: i32 = 0;
 /** Output format, its precision p and conversion. */
 export let outExponentBits: i32 = 0;
 export let outFractionBits: i32 = 0;
@@ -64,3 +61,8 @@ export const RZ: i32 = 0;
 export const RNE: i32 = 1;
 export const RD: i32 = 2;
 export const RU: i32 = 3;
+
+/** The SIMD kernels' slow path hands fp32 values to the integer path. */
+export function setProductBits(bits: i32): void {
+  productBits = bits;
+}

@@ -1,21 +1,5 @@
-export { run } from './chain';
-export {
-  bias,
-  dropped,
-  exponentBits,
-  fractionBits,
-  layout,
-  pack,
-  scaleBias,
-  scaleExponentBits,
-  scaleFractionBits,
-  signed,
-  specials,
-  wordBytes,
-} from './pack';
-export * from './params';
-
-/** First free byte: the host lays out everything above. */
-export function heapBase(): usize {
-  return __heap_base;
-}
+export * from './scalar';
+export { clearColumns, packColumn, packRow, prepareTables } from './simd/pack';
+export { accumulated, codeBias, halfOutput, lowestExponent, rangeSteps } from './simd/params';
+export { runPanels, runSingle } from './simd/run';
+export { markAddends, narrow as narrowWords, widen as widenWords } from './simd/state';

@@ -86,13 +86,6 @@ const NULLABLE = [
 const ROUNDED = ['alignment', 'addition', 'addendRounding', 'sumRounding', 'normalRounding', 'mergeRounding'];
 const FLAGS = ['flushInputs', 'flushResults'];
 
-/** Sets c's format: the op's own in a chain's first step, the output's afterwards. */
-export function configureAddend(kernel: Kernel, format: FormatName): void {
-  const { exponentBits, fractionBits } = float(format);
-  kernel.set('cExponentBits', exponentBits);
-  kernel.set('cFractionBits', fractionBits);
-}
-
 /** Sets the format of the operand that pack() reads next. */
 export function configureOperand(kernel: Kernel, op: MmaOp, side: 'a' | 'b', layout: number): void {
   const format = FORMATS[op[side]];

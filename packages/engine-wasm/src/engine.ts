@@ -10,6 +10,8 @@ import { hostKernels, type KernelName, kernelOf } from './module.js';
 import { ruleOf } from './rules.js';
 import { ScalarRunner } from './scalar-runner.js';
 import { WasmSession } from './session.js';
+import { simdPlan } from './simd-plan.js';
+import { SimdRunner } from './simd-runner.js';
 
 class WasmEngine implements Engine {
   readonly id = 'wasm';
@@ -25,8 +27,8 @@ class WasmEngine implements Engine {
   }
 
   /** Kernels of an op, the fastest first. */
-  #kernels(_op: MmaOp): readonly KernelName[] {
-    return this.host.filter((name) => name === 'scalar');
+  #kernels(op: MmaOp): readonly KernelName[] {
+    return this.host.filter((name) => name === 'scalar' || simdPlan(op) !== null);
   }
 
   async open(op: MmaOp, options: OpenOptions = {}): Promise<Session> {
@@ -40,7 +42,9 @@ class WasmEngine implements Engine {
         `engine wasm: ${op.instruction}: expected a kernel of ${kernels.join(', ')}, got ${name}`,
       );
     const module = await kernelOf(kernel);
-    return new WasmSession(op, kernel, module, new ScalarRunner(op, rule, module), options.signal);
+    const plan = kernel === 'simd' ? simdPlan(op) : null;
+    const runner = plan ? new SimdRunner(op, rule, plan, module) : new ScalarRunner(op, rule, module);
+    return new WasmSession(op, kernel, module, runner, options.signal);
   }
 }
 

@@ -17,13 +17,15 @@ export interface Job {
 
 /**
  * Runs jobs of up to `rows` x `columns` outputs on one kernel. State words, c before and d after, lie in module
- * memory at `state`, row by row of `columns` words of `wordBytes`.
+ * memory at `state`, row by row, words of `wordBytes`.
  */
 export interface Runner {
   readonly rows: number;
   readonly columns: number;
   readonly wordBytes: 4 | 8;
   readonly state: number;
+  /** State words from one row of a job to the next. */
+  stride(job: Job): number;
   run(job: Job): void;
   /** Counts of the rare paths so far. */
   rarePaths(): Readonly<Record<string, number>>;

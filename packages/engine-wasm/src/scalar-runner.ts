@@ -1,5 +1,5 @@
 import { FORMATS, type MmaOp } from '@bitmma/core';
-import { configureAddend, configureOperand, globalsOf, slotOrder } from './configure.js';
+import { configureOperand, globalsOf, slotOrder } from './configure.js';
 import type { Kernel } from './module.js';
 import { layoutBytes, type Rule } from './rules.js';
 import { Arena, bytesOf, chunks, type Job, type Runner } from './runner.js';
@@ -62,23 +62,23 @@ export class ScalarRunner implements Runner {
     kernel.reserve(arena.size);
   }
 
+  stride(job: Job): number {
+    return job.diagonal ? 1 : job.columns;
+  }
+
   run(job: Job): void {
     const { rule } = this.#rule;
     const kernel = this.#kernel;
     for (const [name, value] of this.#globals) kernel.set(name, value);
     if (this.#order) kernel.bytes.set(new Uint8Array(this.#order.buffer), this.#slots);
-    let first = true;
     const { a, b } = this.#panels;
     for (const { k0, k, padded } of chunks(job.chain, this.#op.k, POSITIONS)) {
       this.#pack('a', job.a, job.row, job.rows, k0, k, padded);
       this.#pack('b', job.b, job.column, job.columns, k0, k, padded);
-      configureAddend(kernel, first ? this.#op.c : this.#op.d);
-      first = false;
       const outputs = [rule, job.rows, job.columns, Number(job.diagonal), padded];
       const left = [a.elements, this.#vectorBytes, a.flags];
       const right = [b.elements, this.#vectorBytes, b.flags];
-      const stride = job.columns * this.wordBytes;
-      const words = [this.state, job.diagonal ? this.wordBytes : stride, this.wordBytes];
+      const words = [this.state, this.stride(job) * this.wordBytes, this.wordBytes];
       kernel.call('run', ...outputs, ...left, ...right, ...words, a.scales, b.scales, this.#scaleBytes);
     }
   }

@@ -118,10 +118,12 @@ export class WasmSession implements Session {
     const items = wordBytes / 4;
     const words = this.#module.words;
     const at = state / 4;
-    const widens = job.chain.length === 0 && this.op.c === 'fp16' && this.op.d === 'fp32';
+    // m8n8k4 with fp32 d: fp16 c is widened exactly first.
+    const widens = this.op.c === 'fp16' && this.op.d === 'fp32';
+    const stride = this.#runner.stride(job);
     for (let i = 0; i < rows; i++)
       for (let j = 0; j < columns; j++) {
-        const to = at + (i * columns + j) * items;
+        const to = at + (i * stride + j) * items;
         if (!c) words.fill(0, to, to + items);
         else {
           const from = (c.offset + (job.row + i) * c.rowStride + (job.column + j) * c.colStride) * items;
@@ -132,7 +134,7 @@ export class WasmSession implements Session {
     if (job.chain.length > 0) this.#runner.run(job);
     for (let i = 0; i < rows; i++)
       for (let j = 0; j < columns; j++) {
-        const from = at + (i * columns + j) * items;
+        const from = at + (i * stride + j) * items;
         const to = (d.offset + (job.row + i) * d.rowStride + (job.column + j) * d.colStride) * items;
         for (let item = 0; item < items; item++) d.words[to + item] = words[from + item];
       }

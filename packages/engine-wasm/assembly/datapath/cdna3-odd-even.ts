@@ -68,12 +68,10 @@ function step(a: usize, b: usize, n: i32): u64 {
 
 /** Numerics 4.6. */
 export function cdna3OddEven(a: usize, b: usize, k: i32, word: u64): u64 {
-  let first = true;
   for (let i = 0; i < k; i += instruction) {
     for (let j = 0; j < instruction; j += block) {
       const at = usize(i + j) << 3;
-      addend.takeAt(word, first);
-      first = false;
+      addend.take(word);
       word = step(a + at, b + at, min(block, instruction - j));
     }
   }

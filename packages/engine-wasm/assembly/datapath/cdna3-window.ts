@@ -20,7 +20,7 @@ export function wideLow(a: usize, b: usize, n: i32): i32 {
   return minLsb(a, b, n, 8, addend.sig === 0 ? i32.MAX_VALUE : addend.e - addend.bits);
 }
 
-function step(a: usize, b: usize, n: i32): u64 {
+export function cdna3Step(a: usize, b: usize, n: i32): u64 {
   let found = special(a, b, n);
   if (found === FINITE && productOverflow !== NONE)
     found = overflowSpecial(a, b, n, productOverflow, productBits);
@@ -40,13 +40,11 @@ function step(a: usize, b: usize, n: i32): u64 {
 
 /** Numerics 4.5. */
 export function cdna3Window(a: usize, b: usize, k: i32, word: u64): u64 {
-  let first = true;
   for (let i = 0; i < k; i += instruction) {
     for (let j = 0; j < instruction; j += block) {
       const at = usize(i + j) << 3;
-      addend.takeAt(word, first);
-      first = false;
-      word = step(a + at, b + at, min(block, instruction - j));
+      addend.take(word);
+      word = cdna3Step(a + at, b + at, min(block, instruction - j));
     }
   }
   return word;

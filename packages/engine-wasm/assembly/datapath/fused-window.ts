@@ -47,12 +47,10 @@ export function fusedStep(a: usize, b: usize, n: i32, zeroExponent: i32, overflo
 }
 
 export function fusedWindow(a: usize, b: usize, k: i32, word: u64): u64 {
-  let first = true;
   for (let i = 0; i < k; i += instruction) {
     for (let j = 0; j < instruction; j += block) {
       const at = usize(i + j) << 3;
-      addend.takeAt(word, first);
-      first = false;
+      addend.take(word);
       word = fusedStep(a + at, b + at, min(block, instruction - j), zeroAddendExponent, productOverflow);
     }
   }

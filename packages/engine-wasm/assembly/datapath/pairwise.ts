@@ -18,19 +18,17 @@ export const TREE_TERMS: i32 = 1024;
 
 /** Numerics 4.4 on packed elements, in integers: any output format and rounding. */
 export function pairwise(a: usize, b: usize, k: i32, word: u64): u64 {
-  let first = true;
   for (let i = 0; i < k; i += instruction) {
     for (let j = 0; j < instruction; j += block) {
       const at = usize(i + j) << 3;
-      word = step(a + at, b + at, min(block, instruction - j), word, first);
-      first = false;
+      word = step(a + at, b + at, min(block, instruction - j), word);
     }
   }
   return word;
 }
 
-function step(a: usize, b: usize, n: i32, word: u64, first: bool): u64 {
-  addend.takeAt(word, first);
+function step(a: usize, b: usize, n: i32, word: u64): u64 {
+  addend.take(word);
   const found = special(a, b, n);
   if (found !== FINITE) return specialWord(found);
   for (let i = 0; i < n; i++) {
@@ -51,7 +49,7 @@ function step(a: usize, b: usize, n: i32, word: u64, first: bool): u64 {
   const sig = addend.sig;
   const e = addend.e;
   const lsb = e - addend.bits;
-  addend.takeAt(word, first);
+  addend.take(word);
   if (flushInputs !== 0) addend.flushSubnormal();
   return ieee.flush(ieee.addTaken(negative, sig, e, lsb, rounding, precision));
 }

@@ -138,7 +138,7 @@ function isSubnormal(value: i64, lsb: i32): bool {
 
 export function scaledGroups(a: usize, b: usize, k: i32, word: u64): u64 {
   for (let i = 0; i < k; i += instruction) {
-    addend.takeAt(word, i === 0);
+    addend.take(word);
     word = step(a, b, i, word);
   }
   return word;

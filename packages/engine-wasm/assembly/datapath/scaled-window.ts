@@ -35,7 +35,7 @@ function step(a: usize, b: usize, word: u64): u64 {
 export function scaledWindow(a: usize, b: usize, k: i32, word: u64): u64 {
   for (let i = 0; i < k; i += instruction) {
     const at = usize(i) << 3;
-    addend.takeAt(word, i === 0);
+    addend.take(word);
     word = step(a + at, b + at, word);
   }
   return word;

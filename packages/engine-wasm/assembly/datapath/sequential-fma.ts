@@ -7,7 +7,7 @@ import { flushInputs, instruction, precision, productBits, rounding } from '../p
 /** Numerics 4.7 on packed elements, in integers: inputs of up to 31 significand bits, any output and rounding. */
 export function sequentialFma(a: usize, b: usize, k: i32, word: u64): u64 {
   for (let i = 0; i < k; i++) {
-    addend.takeAt(word, i === 0);
+    addend.take(word);
     if (flushInputs !== 0 && i % instruction === 0) addend.flushSubnormal();
     const x = load<u32>(a);
     const y = load<u32>(b);
@@ -67,7 +67,7 @@ export function sequentialFma64(a: usize, b: usize, k: i32, word: u64): u64 {
     const y = load<u64>(b);
     const xm = significand(x);
     const ym = significand(y);
-    addend.takeAt(word, i === 0);
+    addend.take(word);
     if (flushInputs !== 0 && i % instruction === 0) addend.flushSubnormal();
     word = fuse(i64(x ^ y) < 0, exponent(x), exponent(y), high(xm, ym), xm * ym, 104);
     a += 8;

@@ -19,7 +19,7 @@ export function splitWindow(a: usize, b: usize, k: i32, word: u64): u64 {
     const at = usize(i) << 3;
     const second = usize(i + firstHalf) << 3;
     const sum = half(a + at, b + at, firstHalf, 0);
-    word = addLate(half(a + second, b + second, instruction - firstHalf, sum), word, i === 0);
+    word = addLate(half(a + second, b + second, instruction - firstHalf, sum), word);
   }
   return word;
 }

@@ -1,4 +1,4 @@
-import { cExponentBits, cFractionBits, outExponentBits, outFractionBits } from '../params';
+import { outExponentBits, outFractionBits } from '../params';
 import { INFINITE, NOT_A_NUMBER, ZERO } from './element';
 
 // The addend of the last take(): value (-1)^negative * sig * 2^(e - bits), or a special e.
@@ -21,29 +21,9 @@ function decode(word: u64, exponentBits: i32, fractionBits: i32): void {
   } else e = m === 0 ? ZERO : 1 - bias;
 }
 
-/** Decodes a word of the output format: every step's c but the chain's first. */
+/** Decodes a word of the output format, which c has too (the host widens m8n8k4's fp16 c first). */
 export function take(word: u64): void {
   decode(word, outExponentBits, outFractionBits);
-}
-
-/**
- * Decodes a word of c's own format as the output's: where that is wider, c is widened exactly first (numerics section
- * 4), so that a subnormal has its value's exponent.
- */
-export function takeFirst(word: u64): void {
-  decode(word, cExponentBits, cFractionBits);
-  if (cExponentBits === outExponentBits || sig === 0 || e >= INFINITE) return;
-  const up = i32(clz(sig)) - (63 - bits);
-  sig <<= u64(up);
-  e -= up;
-}
-
-/** takeFirst() or take(). */
-// @ts-ignore: decorator
-@inline
-export function takeAt(word: u64, first: bool): void {
-  if (first) takeFirst(word);
-  else take(word);
 }
 
 /** +0 as the addend. */

@@ -1,0 +1,126 @@
+// Which ops the SIMD kernels compute, and the numbers that prove a kernel's range holds them.
+import { type FloatFormat, FORMATS, type FormatName, type MmaOp, type Output } from '@bitmma/core';
+
+/** Kernels of assembly/simd/run.ts. */
+export const SIMD = { f32: 0, i32: 1, i32Shorts: 2, cdna3: 3, cdna3Shorts: 4 } as const;
+
+export interface SimdPlan {
+  readonly kernel: (typeof SIMD)[keyof typeof SIMD];
+  /** Bytes of an exponent code: 1 for formats of at most 64 exponents, 2 for fp32's range. */
+  readonly codeBytes: 1 | 2;
+  readonly codeBias: number;
+  readonly lowestExponent: number;
+  readonly accumulated: number;
+  readonly halfOutput: boolean;
+  /** fp32 word: a nonzero addend of smaller magnitude goes to the integer path. */
+  readonly leastAddend: number;
+}
+
+const LEAST_CODE = 64;
+/** A block's positions that the slow path has room for, assembly/simd/slow-step.ts. */
+const MOST_TERMS = 64;
+
+const float = (name: FormatName): FloatFormat | null => {
+  const format = FORMATS[name];
+  return format.kind === 'float' ? format : null;
+};
+
+const emin = ({ bias }: FloatFormat): number => 1 - bias;
+
+/** Significand of the largest magnitude, as a number in [1, 2). */
+const largestSignificand = (f: FloatFormat): number =>
+  2 - 2 ** -f.fractionBits * (f.specials === 'nan-only' ? 2 : 1);
+
+/** The SIMD plan of an op, or null where only the scalar kernel computes it. */
+export function simdPlan(op: MmaOp): SimdPlan | null {
+  const a = float(op.a);
+  const b = float(op.b);
+  const { datapath } = op;
+  if (!a || !b || (datapath.kind !== 'fused-window' && datapath.kind !== 'cdna3-window')) return null;
+  const wide = [a, b].filter(({ exponentBits }) => exponentBits === 8).length;
+  // Both operands of one code width; fp32's 24-bit significands make products that fp32 rounds.
+  if (wide === 1 || a.fractionBits + b.fractionBits + 2 > 22) return null;
+  const codeBytes = wide === 2 ? 2 : 1;
+  if (codeBytes === 1 && (a.exponentBits > 5 || b.exponentBits > 5)) return null;
+  const block = Math.min(datapath.block, op.k);
+  const multiple = codeBytes === 1 ? 4 : 2;
+  if (op.k % block !== 0 || block % multiple !== 0 || block > MOST_TERMS || datapath.alignment !== 'RZ')
+    return null;
+  const codeBias = codeBytes === 1 ? 2 * LEAST_CODE - emin(a) - emin(b) : 0;
+  const product = largestSignificand(a) * largestSignificand(b);
+  const shape = { codeBytes, codeBias, halfOutput: op.d === 'fp16' } as const;
+  return datapath.kind === 'fused-window'
+    ? fusedPlan(op, block, product, shape)
+    : cdna3Plan(op, block, product, shape);
+}
+
+type Shape = Pick<SimdPlan, 'codeBytes' | 'codeBias' | 'halfOutput'>;
+
+/** Truncation toward zero on fp32 output, to nearest on fp16; zero results +0. */
+function isNvidia({ format, rounding, underflow, precision }: Output): boolean {
+  if (underflow !== 'positive') return false;
+  return format === 'fp32' ? rounding === 'RZ' : format === 'fp16' && rounding === 'RNE' && precision === 10;
+}
+
+function fusedPlan(op: MmaOp, block: number, product: number, shape: Shape): SimdPlan | null {
+  const { datapath } = op;
+  if (datapath.kind !== 'fused-window' || !isNvidia(datapath.output)) return null;
+  const { fraction, floor, output } = datapath;
+  if (datapath.zeroAddendExponent !== null || datapath.productOverflow !== null) return null;
+  if (fraction < 10 || fraction > 25) return null;
+  const fp32 = output.format === 'fp32';
+  // 2^(F-E) and 2^(E-F) are normal fp32 numbers, and a window's unit no smaller than fp32's least normal.
+  const least = fraction - 125;
+  // fp32 windows below `least` go to the integer path: a lower floor never acts in the kernel.
+  if (fp32 && floor !== null && floor > least) return null;
+  if (!fp32 && shape.codeBytes === 2) return null;
+  const plan = {
+    ...shape,
+    lowestExponent: fp32 ? least : Math.max(least, floor ?? least),
+    leastAddend: ((least + 127) << 23) >>> 0,
+  };
+  const active = op.sparsity ? block / 2 : block;
+  const quanta = product * 2 ** fraction;
+  // fp32 sums: every product and c exact, at most 24 bits, and `precision` bits kept by masking.
+  if (shape.codeBytes === 1 && active * quanta + 2 ** (fraction + 1) < 2 ** 24)
+    return { ...plan, kernel: SIMD.f32, accumulated: block };
+  // The i32 kernels keep 24 bits, the conversion's own.
+  if (fp32 && output.precision !== 23) return null;
+  const halves = active * quanta < 2 ** 31 ? 1 : 2;
+  if ((active / halves) * quanta >= 2 ** 31 || (halves === 2 && shape.codeBytes === 2)) return null;
+  // Two runs and c in halves: (2 * 2^31 + 2^26) / 2 must stay below 2^31.
+  if (halves === 2 && active * quanta + 2 ** 26 >= 2 ** 32) return null;
+  const kernel = shape.codeBytes === 1 ? SIMD.i32 : SIMD.i32Shorts;
+  return { ...plan, kernel, accumulated: block / halves };
+}
+
+/** Numerics 4.5 as every CDNA3 fp16, bf16 and xf32 instruction has it; a custom variant runs on the scalar kernel. */
+function cdna3Plan(op: MmaOp, block: number, product: number, shape: Shape): SimdPlan | null {
+  const { datapath } = op;
+  if (datapath.kind !== 'cdna3-window') return null;
+  const { output, fraction } = datapath;
+  const standard =
+    fraction === 24 &&
+    datapath.floor === null &&
+    datapath.zeroAddendExponent === -126 &&
+    (datapath.productOverflow === 128 || (datapath.productOverflow === null && shape.codeBytes === 1)) &&
+    datapath.addendFraction === 24 &&
+    datapath.addendRounding === 'RD' &&
+    datapath.addendReach === null &&
+    datapath.sumFraction === 32 &&
+    datapath.sumRounding === 'RD' &&
+    datapath.normalFraction === 31 &&
+    datapath.normalRounding === 'RD' &&
+    output.format === 'fp32' &&
+    output.rounding === 'RNE' &&
+    output.precision === 23 &&
+    output.underflow === 'signed';
+  if (!standard || block * product * 2 ** fraction >= 2 ** 30) return null;
+  return {
+    ...shape,
+    kernel: shape.codeBytes === 1 ? SIMD.cdna3 : SIMD.cdna3Shorts,
+    lowestExponent: -100,
+    accumulated: block,
+    leastAddend: 0,
+  };
+}
