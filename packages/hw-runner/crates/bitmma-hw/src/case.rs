@@ -29,7 +29,11 @@ impl Case {
             return fail("b", format!("{k} words as in a"), self.b.len().to_string());
         }
         if k > i.k && i.c != i.d {
-            return fail("a", format!("{} words (c and d differ in format, so {} does not chain)", i.k, i.name), k.to_string());
+            return fail(
+                "a",
+                format!("{} words (c and d differ in format, so {} does not chain)", i.k, i.name),
+                k.to_string(),
+            );
         }
         for (field, words, format) in [("a", &self.a, i.a), ("b", &self.b, i.b)] {
             if let Some(w) = words.iter().find(|w| format.bits() < 64 && **w >> format.bits() != 0) {
@@ -51,7 +55,7 @@ impl Case {
             return fail("sparse", format!("{sparse} words"), self.sparse.len().to_string());
         }
         if let Some(rule) = i.sparsity {
-            if steps > 1 && k % i.k != 0 {
+            if steps > 1 && !k.is_multiple_of(i.k) {
                 return fail("a", format!("a multiple of {} words (sparse)", i.k), k.to_string());
             }
             for chunk in 0..k.div_ceil(rule.chunk()) {

@@ -30,8 +30,7 @@ const DEVICES: [(&[&str], &str); 22] = [
 
 /// The catalog's device id, or the architecture's name where the catalog has no such device.
 pub fn device_id(name: &str, arch: &Arch) -> String {
-    let words: Vec<String> =
-        name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase).collect();
+    let words: Vec<String> = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase).collect();
     // SXM boards write the memory into the same word on some drivers (V100-SXM2-16GB), the model never.
     DEVICES
         .iter()

@@ -1,6 +1,7 @@
 //! Every instruction that has a kernel, by canonical identifier: what `list` prints and the tests walk through.
 
 use crate::format::Format;
+use crate::kernel::Arch;
 use crate::layout::mfma;
 
 const FP8: [Format; 2] = [Format::E4m3, Format::E5m2];
@@ -39,7 +40,7 @@ pub fn mma_sync_names() -> Vec<String> {
     for (a, b) in pairs(&I8) {
         for shape in ["m8n8k16", "m16n8k16", "m16n8k32"] {
             for sat in ["", ".satfinite"] {
-                out.push(format!("mma.sync.{shape}.s32.{a}.{b}.s32{sat}"));
+                out.push(format!("mma.sync.{shape}{sat}.s32.{a}.{b}.s32"));
             }
         }
     }
@@ -47,9 +48,11 @@ pub fn mma_sync_names() -> Vec<String> {
         for d in ["f32", "f16"] {
             out.push(format!("mma.sync.m16n8k32.kind::f8f6f4.{d}.{a}.{b}.{d}"));
         }
-        out.push(format!("mma.sync.m16n8k32.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.{a}.{b}.f32.ue8m0"));
+        out.push(format!("mma.sync.m16n8k32.kind::mxf8f6f4.block_scale.f32.{a}.{b}.f32.ue8m0"));
     }
-    for (kind, vec, stype) in [("mxf4", 2, "ue8m0"), ("mxf4nvf4", 2, "ue8m0"), ("mxf4nvf4", 4, "ue8m0"), ("mxf4nvf4", 4, "ue4m3")] {
+    for (kind, vec, stype) in
+        [("mxf4", 2, "ue8m0"), ("mxf4nvf4", 2, "ue8m0"), ("mxf4nvf4", 4, "ue8m0"), ("mxf4nvf4", 4, "ue4m3")]
+    {
         out.push(format!("mma.sync.m16n8k64.kind::{kind}.block_scale.scale_vec::{vec}X.f32.e2m1.e2m1.f32.{stype}"));
     }
     out
@@ -69,7 +72,7 @@ pub fn wgmma_names(n: usize) -> Vec<String> {
     }
     for (a, b) in pairs(&I8) {
         for sat in ["", ".satfinite"] {
-            out.push(format!("wgmma.mma_async.m64n{n}k32.s32.{a}.{b}{sat}"));
+            out.push(format!("wgmma.mma_async.m64n{n}k32{sat}.s32.{a}.{b}"));
         }
     }
     out
@@ -106,21 +109,38 @@ pub fn tcgen05_names() -> Vec<String> {
     out
 }
 
-/// One name a form: CDNA3's spelling where gfx942 has it.
+/// The names that the catalog uses: CDNA1/2's spelling for gfx908 and gfx90a, CDNA3's for gfx942.
 pub fn mfma_names() -> Vec<String> {
-    mfma::FORMS
-        .iter()
-        .map(|f| {
-            let [old, new] = f.names();
-            if f.targets.contains(&"gfx942") { new } else { old }
-        })
-        .collect()
+    let mut out = Vec::new();
+    for form in &mfma::FORMS {
+        let [old, new] = form.names();
+        if form.targets.iter().any(|t| *t != "gfx942") {
+            out.push(old.clone());
+        }
+        if form.targets.contains(&"gfx942") && !out.contains(&new) {
+            out.push(new);
+        }
+    }
+    out
 }
 
-pub fn all_names() -> Vec<String> {
+/// Names to walk through on a device: each instruction once, in the spelling of its generation.
+pub fn names_for(arch: &Arch) -> Vec<String> {
+    match arch {
+        Arch::Sm(_) => cuda_names(),
+        Arch::Gfx(gfx) => mfma::FORMS.iter().map(|f| f.names()[usize::from(gfx == "gfx942")].clone()).collect(),
+    }
+}
+
+fn cuda_names() -> Vec<String> {
     let mut out = mma_sync_names();
     out.extend(wgmma_names(8));
     out.extend(tcgen05_names());
+    out
+}
+
+pub fn all_names() -> Vec<String> {
+    let mut out = cuda_names();
     out.extend(mfma_names());
     out
 }

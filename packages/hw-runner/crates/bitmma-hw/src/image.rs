@@ -59,7 +59,11 @@ pub fn get(image: &[u8], bit: u32, bits: u32) -> u64 {
     let mut buffer = [0u8; 8];
     buffer[..bytes].copy_from_slice(&image[byte..byte + bytes]);
     let word = u64::from_le_bytes(buffer) >> (bit % 8);
-    if bits == 64 { word } else { word & ((1 << bits) - 1) }
+    if bits == 64 {
+        word
+    } else {
+        word & ((1 << bits) - 1)
+    }
 }
 
 /// What every output element said.
@@ -171,7 +175,12 @@ impl Packer {
     }
 
     /// The first output element that is not the probe's: (block, row, column), expected, got.
-    pub fn check_matrix(&self, i: &Instruction, probe: &MatrixProbe, image: &[u8]) -> Option<((u16, u16, u16), u64, u64)> {
+    pub fn check_matrix(
+        &self,
+        i: &Instruction,
+        probe: &MatrixProbe,
+        image: &[u8],
+    ) -> Option<((u16, u16, u16), u64, u64)> {
         let d = &self.layout.d;
         d.slots.iter().find_map(|s| {
             let expected = probe.d[(s.block as usize * i.m + s.row as usize) * i.n + s.col as usize];

@@ -199,7 +199,13 @@ fn shape(token: &str) -> Option<(usize, usize, usize)> {
     Some((m.parse().ok()?, n.parse().ok()?, k.parse().ok()?))
 }
 
-fn scaling(kind: Kind, vec: Option<usize>, stype: Option<Format>, k: usize, sparse: bool) -> std::result::Result<Option<Scaling>, String> {
+fn scaling(
+    kind: Kind,
+    vec: Option<usize>,
+    stype: Option<Format>,
+    k: usize,
+    sparse: bool,
+) -> std::result::Result<Option<Scaling>, String> {
     let native = if sparse { k / 2 } else { k };
     let vec = match (kind, vec) {
         (Kind::Mxf8f6f4, None | Some(1)) => 1,
@@ -213,7 +219,9 @@ fn scaling(kind: Kind, vec: Option<usize>, stype: Option<Format>, k: usize, spar
     let format = match stype {
         Some(f @ Format::Ue8m0) => f,
         Some(f @ Format::Ue4m3) if kind == Kind::Mxf4nvf4 && vec == 4 => f,
-        other => return Err(format!("expected a scale type ue8m0 (or ue4m3 with mxf4nvf4 scale_vec::4X), got {other:?}")),
+        other => {
+            return Err(format!("expected a scale type ue8m0 (or ue4m3 with mxf4nvf4 scale_vec::4X), got {other:?}"))
+        }
     };
     let block = native / vec * if sparse { 2 } else { 1 };
     Ok(Some(Scaling { format, block }))
@@ -402,7 +410,8 @@ mod tests {
         let full = Instruction::parse("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32").unwrap();
         assert_eq!((full.k, full.c), (32, Format::Fp32));
         assert_eq!(Instruction::parse("mma.sync.m8n8k4.f32.f16.f16.f16").unwrap().blocks, 4);
-        let s = Instruction::parse("tcgen05.mma.sp.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.ue4m3").unwrap();
+        let s =
+            Instruction::parse("tcgen05.mma.sp.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.ue4m3").unwrap();
         assert_eq!((s.k, s.scaling.unwrap().block, s.scale_words(), s.sparse_words()), (128, 32, 4, 2));
         let s = Instruction::parse("tcgen05.mma.sp.kind::tf32.f32.tf32.tf32").unwrap();
         assert_eq!((s.k, s.sparse_words(), s.stored_k()), (16, 1, 8));

@@ -15,7 +15,8 @@ pub struct Probe {
 /// on the live K block and 4 on every other, so a block mapped wrongly shows. Sparse: selectors that make k active;
 /// B is zero but at k, so a position mapped wrongly shows.
 pub fn probes(i: &Instruction) -> Vec<Probe> {
-    let mut out: Vec<Probe> = (0..i.k).map(|k| Probe { name: format!("lane {k}"), case: lane(i, k), expected: i.d.one() }).collect();
+    let mut out: Vec<Probe> =
+        (0..i.k).map(|k| Probe { name: format!("lane {k}"), case: lane(i, k), expected: i.d.one() }).collect();
     let mut case = lane(i, 0);
     case.a[0] = 0;
     case.b[0] = 0;
@@ -41,9 +42,7 @@ fn lane(i: &Instruction, k: usize) -> Case {
 
 fn scales(i: &Instruction, k: usize, exponent: i32) -> Vec<u8> {
     let Some(Scaling { format, block }) = i.scaling else { return Vec::new() };
-    (0..i.scale_words())
-        .map(|j| format.power_of_two(if j == k / block { exponent } else { 2 }) as u8)
-        .collect()
+    (0..i.scale_words()).map(|j| format.power_of_two(if j == k / block { exponent } else { 2 }) as u8).collect()
 }
 
 /// Metadata words whose selector of each chunk keeps the position that `position` names.
@@ -83,14 +82,16 @@ impl MatrixProbe {
         let (m, n, k) = (i.m, i.n, i.k);
         let a: Vec<u64> = (0..i.blocks * m * k).map(|x| bit(x as u64)).collect();
         let b: Vec<u64> = (0..i.blocks * k * n).map(|x| bit(x as u64 + (1 << 40))).collect();
-        let c: Vec<u64> = (0..i.blocks * m * n).map(|x| bit(x as u64 + (2 << 40)) + 2 * bit(x as u64 + (3 << 40))).collect();
+        let c: Vec<u64> =
+            (0..i.blocks * m * n).map(|x| bit(x as u64 + (2 << 40)) + 2 * bit(x as u64 + (3 << 40))).collect();
         let sparse = selectors(i, |chunk, size| (chunk * 7 + 3) % size);
         let active = active(i, &sparse);
         let mut d = Vec::with_capacity(c.len());
         for block in 0..i.blocks {
             for row in 0..m {
                 for col in 0..n {
-                    let sum: u64 = active.iter().map(|&p| a[(block * m + row) * k + p] * b[(block * k + p) * n + col]).sum();
+                    let sum: u64 =
+                        active.iter().map(|&p| a[(block * m + row) * k + p] * b[(block * k + p) * n + col]).sum();
                     d.push(sum + c[(block * m + row) * n + col]);
                 }
             }
@@ -134,7 +135,10 @@ mod tests {
         let i = Instruction::parse("tcgen05.mma.sp.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.ue8m0").unwrap();
         for (k, p) in probes(&i).iter().take(i.k).enumerate() {
             assert!(active(&i, &p.case.sparse).contains(&k));
-            assert_eq!((p.case.scale_a[k / 64], p.case.scale_b[k / 64], p.case.scale_a[1 - k / 64]), (0x80, 0x7e, 0x81));
+            assert_eq!(
+                (p.case.scale_a[k / 64], p.case.scale_b[k / 64], p.case.scale_a[1 - k / 64]),
+                (0x80, 0x7e, 0x81)
+            );
         }
     }
 }

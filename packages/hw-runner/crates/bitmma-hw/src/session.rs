@@ -41,7 +41,10 @@ impl Session {
         let instruction = Instruction::parse(name)?;
         let packer = Packer::new(&instruction);
         let source = kernel::kernel(&instruction, &packer.layout, &self.worker.info.arch).map_err(|why| {
-            Error::unavailable(why, format!("{} is {}; choose a device that has it", self.worker.info.name, self.worker.info.arch))
+            Error::unavailable(
+                why,
+                format!("{} is {}; choose a device that has it", self.worker.info.name, self.worker.info.arch),
+            )
         })?;
         let (program, opcode) = self.worker.compile(source)?;
         let mut prepared = Prepared { instruction, opcode, probes: 0, packer, program };
@@ -131,7 +134,9 @@ pub fn describe(words: &[(u64, usize, (u16, u16, u16))]) -> String {
     let parts: Vec<String> = words
         .iter()
         .take(4)
-        .map(|(word, count, (block, row, col))| format!("{count} elements gave {word:x} (first: block {block}, row {row}, column {col})"))
+        .map(|(word, count, (block, row, col))| {
+            format!("{count} elements gave {word:x} (first: block {block}, row {row}, column {col})")
+        })
         .collect();
     let more = if words.len() > 4 { format!(", and {} more words", words.len() - 4) } else { String::new() };
     parts.join(", ") + &more

@@ -47,19 +47,34 @@ fn both_forms_on_files_agree() {
     let folder = temporary("forms");
     let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
     std::fs::write(file("in.jsonl"), cases(50)).unwrap();
-    let args = ["record", "--in", &file("in.jsonl"), "--out", &file("out.bmv"), "--format", "binary", "--report", &file("report.json")];
+    let args = [
+        "record",
+        "--in",
+        &file("in.jsonl"),
+        "--out",
+        &file("out.bmv"),
+        "--format",
+        "binary",
+        "--report",
+        &file("report.json"),
+    ];
     let r = run("sm=90", &args, b"");
     assert_eq!(r.code, 0, "{}", r.err);
     // The binary recording is an input itself; recording it again as JSON Lines gives the same words.
-    let r = run("sm=90", &["record", "--in", &file("out.bmv"), "--out", &file("again.jsonl"), "--format", "jsonl"], b"");
+    let r =
+        run("sm=90", &["record", "--in", &file("out.bmv"), "--out", &file("again.jsonl"), "--format", "jsonl"], b"");
     assert_eq!(r.code, 0, "{}", r.err);
     let text = std::fs::read_to_string(file("again.jsonl")).unwrap();
     let lines: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(lines.len(), 51);
     for (i, case) in lines[1..].iter().enumerate() {
-        assert_eq!((case["id"].as_str(), case["d"].as_str()), (Some(i.to_string().as_str()), Some(expected(i).as_str())));
+        assert_eq!(
+            (case["id"].as_str(), case["d"].as_str()),
+            (Some(i.to_string().as_str()), Some(expected(i).as_str()))
+        );
     }
-    let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file("report.json")).unwrap()).unwrap();
+    let report: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(file("report.json")).unwrap()).unwrap();
     assert_eq!(report["device"]["id"], "h100");
     assert_eq!(report["instructions"][FP16]["cases"], 50);
     assert_eq!(report["instructions"][FP16]["probes"], 10);
@@ -72,7 +87,11 @@ fn longer_cases_chain() {
     let r = run("sm=80", &["record"], line("chain", FP16, &ones, &ones, "40000000").as_bytes());
     assert_eq!(r.code, 0, "{}", r.err);
     assert_eq!(r.json()[1]["d"], "41b00000");
-    let r = run("sm=80", &["record"], line("no-chain", "mma.sync.m8n8k4.f32.f16.f16.f16", "0 0 0 0 0", "0 0 0 0 0", "0").as_bytes());
+    let r = run(
+        "sm=80",
+        &["record"],
+        line("no-chain", "mma.sync.m8n8k4.f32.f16.f16.f16", "0 0 0 0 0", "0 0 0 0 0", "0").as_bytes(),
+    );
     assert_eq!(r.code, 2);
     assert!(r.err.contains("standard input:1: a: expected 4 words (c and d differ in format"), "{}", r.err);
 }
@@ -81,7 +100,10 @@ fn longer_cases_chain() {
 fn bad_input_is_told_before_the_device_is_touched() {
     for (text, why) in [
         ("{\n", "standard input:1: expected one JSON object"),
-        (&line("x", "mma.sync.m16n8k7.f32.f16.f16.f32", "0", "0", "0"), "instruction mma.sync.m16n8k7.f32.f16.f16.f32: not a form"),
+        (
+            &line("x", "mma.sync.m16n8k7.f32.f16.f16.f32", "0", "0", "0"),
+            "instruction mma.sync.m16n8k7.f32.f16.f16.f32: not a form",
+        ),
         (&line("x", FP16, "0 0 0 0 0 0 0 10000", "0 0 0 0 0 0 0 0", "0"), "a: expected words of 16 bits"),
     ] {
         let r = run("devices=0", &["record"], text.as_bytes());
@@ -124,10 +146,9 @@ fn no_driver_no_device_wrong_architecture() {
 #[test]
 fn a_faulting_kernel_keeps_the_finished_cases() {
     // Launches 0 and 1 are the probes, 2.. the batches of 10.
-    for (fault, why) in [
-        ("sync", "the kernel failed: 719 (CUDA_ERROR_LAUNCH_FAILED"),
-        ("launch", "the kernel launch failed: 719"),
-    ] {
+    for (fault, why) in
+        [("sync", "the kernel failed: 719 (CUDA_ERROR_LAUNCH_FAILED"), ("launch", "the kernel launch failed: 719")]
+    {
         let r = run(&format!("sm=80,fault={fault},after=4"), &["record", "--batch", "10"], cases(40).as_bytes());
         assert_eq!(r.code, 4, "{}", r.err);
         assert!(r.err.contains(why) && r.err.contains("20 finished cases are kept"), "{}", r.err);
@@ -137,7 +158,10 @@ fn a_faulting_kernel_keeps_the_finished_cases() {
     }
     let r = run("sm=80,fault=load", &["record"], cases(1).as_bytes());
     assert_eq!(r.code, 4);
-    assert!(r.err.contains("could not compile the kernel for sm_75: 218 (CUDA_ERROR_INVALID_PTX") && r.err.contains("a fault was asked for"));
+    assert!(
+        r.err.contains("could not compile the kernel for sm_75: 218 (CUDA_ERROR_INVALID_PTX")
+            && r.err.contains("a fault was asked for")
+    );
     let r = run("sm=80,fault=memory", &["record"], cases(1).as_bytes());
     assert_eq!(r.code, 4);
     assert!(r.err.contains("cuMemAlloc of") && r.err.contains("OUT_OF_MEMORY"), "{}", r.err);
@@ -148,7 +172,11 @@ fn a_hang_is_noticed() {
     let start = Instant::now();
     let r = run("sm=80,fault=hang,after=3", &["record", "--batch", "10", "--timeout", "1"], cases(40).as_bytes());
     assert_eq!(r.code, 4, "{}", r.err);
-    assert!(r.err.contains("running a kernel gave no answer within 1 s") && r.err.contains("10 finished cases are kept"), "{}", r.err);
+    assert!(
+        r.err.contains("running a kernel gave no answer within 1 s") && r.err.contains("10 finished cases are kept"),
+        "{}",
+        r.err
+    );
     assert_eq!(r.json().len(), 11);
     let r = run("sm=80,fault=hang-init", &["record", "--api", "cuda", "--timeout", "0.5"], cases(1).as_bytes());
     assert_eq!(r.code, 4);
@@ -170,7 +198,10 @@ fn outputs_that_disagree_are_reported_apart() {
     let first: serde_json::Value = serde_json::from_str(faults.lines().nth(1).unwrap()).unwrap();
     assert_eq!((first["fault"].as_str(), first["id"].as_str()), (Some("position"), Some("case-50")));
     assert_eq!(first["words"][0]["word"], expected(50).trim_start_matches('0'));
-    assert_eq!((&first["words"][0]["elements"], &first["words"][1]["elements"]), (&serde_json::json!(127), &serde_json::json!(1)));
+    assert_eq!(
+        (&first["words"][0]["elements"], &first["words"][1]["elements"]),
+        (&serde_json::json!(127), &serde_json::json!(1))
+    );
     assert_eq!(first["words"][1]["first"], serde_json::json!([0, 15, 7]));
 }
 
@@ -201,11 +232,116 @@ fn satfinite_and_signs_reach_the_device() {
 
 #[test]
 fn every_instruction_of_a_generation_probes() {
-    for (machine, least) in [("sm=70", 3), ("sm=75", 13), ("sm=80", 36), ("sm=89", 52), ("sm=90", 75), ("sm=120", 134)] {
-        let r = run(machine, &["probe"], b"");
+    for (machine, least) in [("sm=70", 3), ("sm=75", 13), ("sm=80", 36), ("sm=89", 52), ("sm=90", 75), ("sm=120", 134)]
+    {
+        let r = run(machine, &["probe", "--api", "cuda"], b"");
         assert_eq!(r.code, 0, "{machine}: {}", r.err);
-        assert!(r.json().len() >= least, "{machine}: {}", r.json().len());
+        assert_eq!(r.json().len(), least, "{machine}");
     }
+    for (machine, count) in [("gfx=gfx908", 20), ("gfx=gfx90a", 27), ("gfx=gfx942", 32)] {
+        let r = run(machine, &["probe", "--api", "hip"], b"");
+        assert_eq!(r.code, 0, "{machine}: {}", r.err);
+        assert_eq!(r.json().len(), count, "{machine}: {}", r.text());
+    }
+}
+
+#[test]
+fn amd_devices_record_too() {
+    let name = "v_mfma_f32_16x16x16_f16";
+    let ones = vec!["3c00"; 16].join(" ");
+    let input: String = (0..120).map(|i| line(&format!("m{i}"), name, &ones, &ones, "40000000")).collect();
+    let r = run("gfx=gfx942,devices=1", &["record", "--api", "hip"], input.as_bytes());
+    assert_eq!(r.code, 0, "{}", r.err);
+    let lines = r.json();
+    let p = &lines[0]["provenance"];
+    assert_eq!(
+        (p["gpu"].as_str(), p["architecture"].as_str(), p["toolkit"].as_str()),
+        (Some("AMD Instinct MI300X"), Some("gfx942"), Some("HIP 6.3.42134"))
+    );
+    assert!(lines[1..].iter().all(|l| l["d"] == "41900000" && l["device"] == "mi300x"));
+    // Another spelling of the same instruction, and what the device lacks.
+    let r = run(
+        "gfx=gfx90a,gpu=AMD Instinct MI250X",
+        &["record", "--api", "hip"],
+        line("x", "v_mfma_f32_16x16x16f16", &ones, &ones, "0").as_bytes(),
+    );
+    assert_eq!((r.code, r.json()[1]["device"].as_str()), (0, Some("mi250x")), "{}", r.err);
+    let r = run(
+        "gfx=gfx908",
+        &["record", "--api", "hip"],
+        line("x", "v_mfma_f32_16x16x8_xf32", "0 0 0 0 0 0 0 0", "0 0 0 0 0 0 0 0", "0").as_bytes(),
+    );
+    assert_eq!(r.code, 3);
+    assert!(r.err.contains("exists on gfx942 alone, this device is gfx908"), "{}", r.err);
+    let r = run("gfx=gfx942,fault=sync,after=3", &["record", "--api", "hip", "--batch", "50"], input.as_bytes());
+    assert_eq!(r.code, 4);
+    assert!(
+        r.err.contains("the kernel failed: 719 (unspecified launch failure); 50 finished cases are kept"),
+        "{}",
+        r.err
+    );
+    let r = run("gfx=gfx942,fault=load", &["record", "--api", "hip"], input.as_bytes());
+    assert_eq!(r.code, 4);
+    assert!(
+        r.err.contains("hiprtc could not compile the kernel for gfx942: error: a fault was asked for"),
+        "{}",
+        r.err
+    );
+    let r = run("", &["record", "--api", "hip"], input.as_bytes());
+    assert_eq!(r.code, 3);
+    assert!(r.err.contains("no ROCm-capable device") && r.err.contains("rocminfo"), "{}", r.err);
+}
+
+/// One tcgen05 form of each kind and packing; the rest differ by operand types alone.
+fn tcgen05_sample() -> Vec<String> {
+    let f8f6f4 = ["e4m3.e5m2", "e2m3.e3m2", "e3m2.e2m1", "e2m1.e4m3"];
+    let mut out = Vec::new();
+    for sp in ["", ".sp"] {
+        for form in [
+            "kind::tf32.f32.tf32.tf32",
+            "kind::f16.f16.f16.f16",
+            "kind::f16.f32.bf16.bf16",
+            "kind::i8.s32.u8.s8.satfinite",
+        ] {
+            out.push(format!("tcgen05.mma{sp}.{form}"));
+        }
+        for types in f8f6f4 {
+            out.push(format!("tcgen05.mma{sp}.kind::f8f6f4.f32.{types}"));
+            out.push(format!("tcgen05.mma{sp}.kind::mxf8f6f4.block_scale.f32.{types}.ue8m0"));
+        }
+        for form in [
+            "mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.ue8m0",
+            "mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.ue4m3",
+        ] {
+            out.push(format!("tcgen05.mma{sp}.kind::{form}"));
+        }
+    }
+    out
+}
+
+#[test]
+fn tcgen05_probes() {
+    let names = tcgen05_sample();
+    let mut input = String::new();
+    for name in &names {
+        let i = Instruction::parse(name).unwrap();
+        let zeros = vec!["0"; i.k].join(" ");
+        let mut case: serde_json::Value =
+            serde_json::from_str(&line("z", name, &zeros, &zeros, &format!("{:x}", i.c.one()))).unwrap();
+        if let Some(s) = i.scaling {
+            let ones = vec![format!("{:x}", s.format.one()); i.scale_words()].join(" ");
+            case["scaleA"] = ones.clone().into();
+            case["scaleB"] = ones.into();
+        }
+        if i.sparsity.is_some() {
+            case["sparse"] = vec!["44444444"; i.sparse_words()].into();
+        }
+        input += &format!("{case}\n");
+    }
+    // Preparing an instruction runs its probes.
+    let r = run("sm=100", &["record"], input.as_bytes());
+    assert_eq!(r.code, 0, "{}", r.err);
+    assert_eq!(r.json().len(), names.len() + 1);
 }
 
 /// Where c is 1024 the fake counts the product of position k k + 1 times: a live product at k must be answered by k + 1, so every
@@ -216,6 +352,9 @@ fn positions_are_the_documented_ones() {
         ("sm=90,weigh=1", bitmma_hw::forms::mma_sync_names()),
         ("sm=90,weigh=1", bitmma_hw::forms::wgmma_names(16)),
         ("sm=120,weigh=1", bitmma_hw::forms::mma_sync_names()),
+        ("sm=100,weigh=1", tcgen05_sample()),
+        ("gfx=gfx90a,weigh=1,devices=1", bitmma_hw::forms::mfma_names()),
+        ("gfx=gfx942,weigh=1,devices=1", bitmma_hw::forms::mfma_names()),
     ] {
         let mut input = String::new();
         let mut cases = 0;
@@ -230,17 +369,44 @@ fn positions_are_the_documented_ones() {
                     w[k] = format!("{:x}", f.one());
                     w.join(" ")
                 };
-                input += &line(&format!("{k}"), &name, &words(i.a), &words(i.b), &format!("{:x}", i.c.small_integer(1024)));
+                let mut case: serde_json::Value = serde_json::from_str(&line(
+                    &format!("{k}"),
+                    &name,
+                    &words(i.a),
+                    &words(i.b),
+                    &format!("{:x}", i.c.small_integer(1024)),
+                ))
+                .unwrap();
+                if let Some(rule) = i.sparsity {
+                    // Every chunk keeps its positions 1 (of 2) or 1 and 2 (pairs 1 and 2).
+                    let selector = if rule.chunk() == 2 { "eeeeeeee" } else { "99999999" };
+                    let kept = match rule.chunk() {
+                        2 => k % 2 == 1,
+                        4 => [1, 2].contains(&(k % 4)),
+                        _ => (2..6).contains(&(k % 8)),
+                    };
+                    if !kept {
+                        continue;
+                    }
+                    case["sparse"] = vec![selector; i.sparse_words()].into();
+                }
+                input += &format!("{case}\n");
                 cases += 1;
             }
         }
-        let r = run(machine, &["record", "--skip-unsupported"], input.as_bytes());
+        let api = if machine.starts_with("gfx") { "hip" } else { "cuda" };
+        let r = run(machine, &["record", "--skip-unsupported", "--api", api], input.as_bytes());
         assert_eq!(r.code, 0, "{}", r.err);
         let mut checked = 0;
         for l in &r.json()[1..] {
             let k: u32 = l["id"].as_str().unwrap().parse().unwrap();
             let i = Instruction::parse(l["instruction"].as_str().unwrap()).unwrap();
-            assert_eq!(u64::from_str_radix(l["d"].as_str().unwrap(), 16).unwrap(), i.d.small_integer(1024 + k + 1), "{} at {k}", i.name);
+            assert_eq!(
+                u64::from_str_radix(l["d"].as_str().unwrap(), 16).unwrap(),
+                i.d.small_integer(1024 + k + 1),
+                "{} at {k}",
+                i.name
+            );
             checked += 1;
         }
         assert!(checked > 60 && cases >= checked, "{checked} of {cases}");

@@ -102,7 +102,7 @@ exports! {
     }
     fn cuDevicePrimaryCtxRetain(context: *mut *mut c_void, _device: c_int) {
         if !state().initialised { return NOT_INITIALISED; }
-        *context = 1 as *mut c_void;
+        *context = std::ptr::dangling_mut::<c_void>();
         0
     }
     fn cuCtxSetCurrent(_context: *mut c_void) { 0 }

@@ -20,8 +20,9 @@ pub struct Global {
 
 impl Global {
     fn check(&self, address: u64, bytes: u64) -> Result<(), Fault> {
-        let inside = self.allocations.iter().any(|(base, size)| address >= *base && address + bytes <= base + *size as u64);
-        if !inside || address % bytes != 0 {
+        let inside =
+            self.allocations.iter().any(|(base, size)| address >= *base && address + bytes <= base + *size as u64);
+        if !inside || !address.is_multiple_of(bytes) {
             return Err((ILLEGAL_ADDRESS, format!("access of {bytes} bytes at {address:#x}")));
         }
         Ok(())
@@ -31,7 +32,11 @@ impl Global {
         self.check(address, bytes)?;
         // SAFETY: checked to lie in one of the fake's own allocations, aligned.
         Ok(unsafe {
-            if bytes == 8 { *(address as *const u64) } else { u64::from(*(address as *const u32)) }
+            if bytes == 8 {
+                *(address as *const u64)
+            } else {
+                u64::from(*(address as *const u32))
+            }
         })
     }
 
@@ -197,7 +202,11 @@ impl<'a> Block<'a> {
     }
 
     fn collective(&self, live: &[usize], needed: usize) -> Result<(), Fault> {
-        if live.len() == needed { Ok(()) } else { Err((ILLEGAL_INSTRUCTION, format!("{} of {needed} threads", live.len()))) }
+        if live.len() == needed {
+            Ok(())
+        } else {
+            Err((ILLEGAL_INSTRUCTION, format!("{} of {needed} threads", live.len())))
+        }
     }
 
     fn scalar(&mut self, op: Scalar, o: &[Operand], t: usize) -> Result<(), Fault> {
@@ -231,13 +240,25 @@ impl<'a> Block<'a> {
     }
 
     /// Element i of a lane's vector operand: elements of `container` bits packed in registers of 32 (or 64) bits.
-    pub fn element(&self, lane: usize, operand: &Operand, i: usize, container: usize, first: usize, bits: usize) -> u64 {
+    pub fn element(
+        &self,
+        lane: usize,
+        operand: &Operand,
+        i: usize,
+        container: usize,
+        first: usize,
+        bits: usize,
+    ) -> u64 {
         let width = if container == 64 { 64 } else { 32 };
         let Operand::Vector(items) = operand else { panic!("not a vector") };
         let per = width / container;
         let register = self.value(lane, &items[i / per]);
         let word = register >> (i % per * container + first);
-        if bits == 64 { word } else { word & ((1 << bits) - 1) }
+        if bits == 64 {
+            word
+        } else {
+            word & ((1 << bits) - 1)
+        }
     }
 
     pub fn set_element(&mut self, lane: usize, operand: &Operand, i: usize, container: usize, word: u64) {
@@ -281,7 +302,8 @@ impl<'a> Block<'a> {
         if let Some(stype) = &mma.scale {
             self.apply_scales(&mma, stype, o, &mut am, &mut bm);
         }
-        let words = Product { m, n, k, a: am, b: bm, c: cm, c_type: &mma.c, d_type: &mma.d, saturate: mma.saturate }.words();
+        let words =
+            Product { m, n, k, a: am, b: bm, c: cm, c_type: &mma.c, d_type: &mma.d, saturate: mma.saturate }.words();
         for lane in 0..32 {
             for i in 0..m * n / 32 {
                 let (row, col) = fragments::c(&mma, lane, i);
@@ -330,8 +352,7 @@ impl<'a> Block<'a> {
                     c[row * 8 + col] = self.element(lane, &o[3], i, width(&mma.c), 0, width(&mma.c));
                 }
             }
-            let words =
-                Product { m: 8, n: 8, k: 4, a, b, c, c_type: &mma.c, d_type: &mma.d, saturate: false }.words();
+            let words = Product { m: 8, n: 8, k: 4, a, b, c, c_type: &mma.c, d_type: &mma.d, saturate: false }.words();
             for &lane in &lanes {
                 for i in 0..8 {
                     let (row, col) = fragments::volta_c(&mma.d, lane, i);

@@ -17,8 +17,8 @@ pub struct Mma {
 }
 
 const TYPES: [&str; 17] = [
-    "f64", "f32", "f16", "bf16", "tf32", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "s8", "u8", "s32", "ue8m0", "ue4m3", "fp8",
-    "bf8",
+    "f64", "f32", "f16", "bf16", "tf32", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "s8", "u8", "s32", "ue8m0", "ue4m3",
+    "fp8", "bf8",
 ];
 
 impl Mma {
@@ -45,7 +45,19 @@ impl Mma {
         }
         let c = types.get(3).cloned().filter(|t| !t.starts_with("ue")).unwrap_or_else(|| types[0].clone());
         let scale = types.last().cloned().filter(|t| t.starts_with("ue"));
-        Ok(Mma { m, n, k, d: types[0].clone(), a: types[1].clone(), b: types[2].clone(), c, scale, kind, scales, saturate })
+        Ok(Mma {
+            m,
+            n,
+            k,
+            d: types[0].clone(),
+            a: types[1].clone(),
+            b: types[2].clone(),
+            c,
+            scale,
+            kind,
+            scales,
+            saturate,
+        })
     }
 
     /// Bits that an element takes in a register, and where in them it begins.
@@ -56,7 +68,13 @@ impl Mma {
             "f32" | "tf32" | "s32" => (32, 0),
             "f16" | "bf16" => (16, 0),
             // "the four-bit data in the middle of the eight-bit container"
-            "e2m1" => if fp4_packed { (4, 0) } else { (8, 2) },
+            "e2m1" => {
+                if fp4_packed {
+                    (4, 0)
+                } else {
+                    (8, 2)
+                }
+            }
             _ => (8, 0),
         }
     }
@@ -91,7 +109,9 @@ pub fn a(mma: &Mma, lane: usize, i: usize) -> (usize, usize) {
         (16, 4, 64) => (low_if(i == 0), thread),
         (16, 8, 64) => (low_if(i == 0 || i == 2), if i < 2 { thread } else { thread + 4 }),
         // col = (i * 2) + thread where i is even, (i * 2) - 2 + thread otherwise
-        (16, 16, 64) => (low_if(i % 2 == 0), if i % 2 == 0 { i * 2 + thread } else { i * 2 - 2 + thread }),
+        (16, 16, 64) => {
+            (low_if(i.is_multiple_of(2)), if i.is_multiple_of(2) { i * 2 + thread } else { i * 2 - 2 + thread })
+        }
         other => panic!("no A fragment {other:?}"),
     }
 }
@@ -101,13 +121,37 @@ pub fn b(mma: &Mma, lane: usize, i: usize) -> (usize, usize) {
     let (group, thread) = (lane >> 2, lane % 4);
     let row = match (mma.k, mma.container(&mma.b).0) {
         (4, 64 | 32) => thread,
-        (8, 64 | 32) => if i == 0 { thread } else { thread + 4 },
+        (8, 64 | 32) => {
+            if i == 0 {
+                thread
+            } else {
+                thread + 4
+            }
+        }
         (16, 64) => i * 4 + thread,
         (8, 16) => thread * 2 + i,
-        (16, 16) => if i < 2 { thread * 2 + (i & 1) } else { thread * 2 + (i & 1) + 8 },
+        (16, 16) => {
+            if i < 2 {
+                thread * 2 + (i & 1)
+            } else {
+                thread * 2 + (i & 1) + 8
+            }
+        }
         (16, 8) => thread * 4 + i,
-        (32, 8) => if i < 4 { thread * 4 + (i & 3) } else { thread * 4 + (i & 3) + 16 },
-        (64, 4) => if i < 8 { thread * 8 + (i & 7) } else { thread * 8 + (i & 7) + 32 },
+        (32, 8) => {
+            if i < 4 {
+                thread * 4 + (i & 3)
+            } else {
+                thread * 4 + (i & 3) + 16
+            }
+        }
+        (64, 4) => {
+            if i < 8 {
+                thread * 8 + (i & 7)
+            } else {
+                thread * 8 + (i & 7) + 32
+            }
+        }
         other => panic!("no B fragment {other:?}"),
     };
     (row, group)

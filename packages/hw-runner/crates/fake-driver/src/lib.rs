@@ -6,6 +6,7 @@ mod config;
 mod cuda;
 mod exec;
 mod fragments;
+mod hip;
 mod numbers;
 mod product;
 mod ptx;

@@ -5,7 +5,8 @@ fn float(word: u64, exponent_bits: u32, fraction_bits: u32, bias: i32) -> f64 {
     let sign = if word >> (exponent_bits + fraction_bits) & 1 == 1 { -1.0 } else { 1.0 };
     let exponent = (word >> fraction_bits & ((1 << exponent_bits) - 1)) as i32;
     let fraction = (word & ((1 << fraction_bits) - 1)) as f64 / (1u64 << fraction_bits) as f64;
-    let value = if exponent == 0 { fraction * 2f64.powi(1 - bias) } else { (1.0 + fraction) * 2f64.powi(exponent - bias) };
+    let value =
+        if exponent == 0 { fraction * 2f64.powi(1 - bias) } else { (1.0 + fraction) * 2f64.powi(exponent - bias) };
     sign * value
 }
 
@@ -46,7 +47,8 @@ pub fn encode(token: &str, value: f64, saturate: bool) -> u64 {
         "f32" => u64::from((value as f32).to_bits()),
         "s32" => {
             let exact = value as i64;
-            let word = if saturate { exact.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32 } else { exact as i32 };
+            let word =
+                if saturate { exact.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32 } else { exact as i32 };
             u64::from(word as u32)
         }
         "f16" => half(value),

@@ -74,9 +74,9 @@ impl Parser {
         if let Some(index) = self.labels.get(text) {
             return Ok(Operand::Label(*index));
         }
-        text.parse::<i64>().map(|v| Operand::Immediate(v as u64)).or_else(|_| {
-            text.parse::<u64>().map(Operand::Immediate).map_err(|_| format!("unknown operand {text}"))
-        })
+        text.parse::<i64>()
+            .map(|v| Operand::Immediate(v as u64))
+            .or_else(|_| text.parse::<u64>().map(Operand::Immediate).map_err(|_| format!("unknown operand {text}")))
     }
 }
 

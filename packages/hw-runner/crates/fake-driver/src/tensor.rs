@@ -53,7 +53,14 @@ fn smem_bits(token: &str, fp4_packed: bool) -> (usize, usize) {
 impl Block<'_> {
     /// Element (row, k) of a K-major operand without swizzle: start address in bits 0-13, leading byte offset 16-29,
     /// stride byte offset 32-45, all in units of 16 bytes.
-    fn operand_element(&self, descriptor: u64, token: &str, fp4_packed: bool, row: usize, k: usize) -> Result<u64, Fault> {
+    fn operand_element(
+        &self,
+        descriptor: u64,
+        token: &str,
+        fp4_packed: bool,
+        row: usize,
+        k: usize,
+    ) -> Result<u64, Fault> {
         if descriptor >> 61 != 0 {
             return Err((ILLEGAL_INSTRUCTION, "a swizzled operand".into()));
         }
@@ -71,9 +78,18 @@ impl Block<'_> {
         Ok(word >> (bit % 8) & ((1 << bits) - 1))
     }
 
-    fn operand(&self, descriptor: u64, token: &str, packed: bool, rows: usize, k: usize, transposed: bool) -> Result<Vec<f64>, Fault> {
+    fn operand(
+        &self,
+        descriptor: u64,
+        token: &str,
+        packed: bool,
+        rows: usize,
+        k: usize,
+        transposed: bool,
+    ) -> Result<Vec<f64>, Fault> {
         let mut out = vec![0.0; rows * k];
-        let table: Vec<f64> = if element_bits(token) <= 8 { (0..256).map(|w| decode(token, w)).collect() } else { Vec::new() };
+        let table: Vec<f64> =
+            if element_bits(token) <= 8 { (0..256).map(|w| decode(token, w)).collect() } else { Vec::new() };
         for row in 0..rows {
             for kk in 0..k {
                 let word = self.operand_element(descriptor, token, packed, row, kk)?;
@@ -127,7 +143,10 @@ impl Block<'_> {
         if name.starts_with("tcgen05.alloc") {
             let columns = self.value(first, &o[1]) as u32;
             if !columns.is_power_of_two() || columns < 32 || FIRST_COLUMN + columns > 512 || live.len() != 32 {
-                return Err((ILLEGAL_INSTRUCTION, format!("allocation of {columns} columns by {} threads", live.len())));
+                return Err((
+                    ILLEGAL_INSTRUCTION,
+                    format!("allocation of {columns} columns by {} threads", live.len()),
+                ));
             }
             self.tensor.allocated = Some((FIRST_COLUMN, columns));
             let at = self.shared_at(self.value(first, &o[0]), 4)?;
@@ -241,7 +260,7 @@ impl Block<'_> {
         };
         let n = bits(17, 6) as usize * 8;
         let m = if scaled { bits(27, 2) as usize * 128 } else { bits(24, 5) as usize * 16 };
-        if m != 128 || n % 16 != 0 || n == 0 {
+        if m != 128 || !n.is_multiple_of(16) || n == 0 {
             return bad("shape");
         }
         let packed = kind.starts_with("mxf4");
@@ -261,7 +280,8 @@ impl Block<'_> {
             }
             // Lane r % 32 (the partition of row r reads its own copy), column r / 32, byte j.
             for row in 0..m {
-                let word = self.tensor.get(row % 32 + 32 * (row / 32 % 4), (scale_a & 0xffff) as u32 + (row / 32) as u32)?;
+                let word =
+                    self.tensor.get(row % 32 + 32 * (row / 32 % 4), (scale_a & 0xffff) as u32 + (row / 32) as u32)?;
                 for kk in 0..k {
                     a[row * k + kk] *= decode(stype, u64::from(word >> (8 * (kk * count / k)) & 0xff));
                 }

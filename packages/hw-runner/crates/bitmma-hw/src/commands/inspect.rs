@@ -4,7 +4,7 @@ use super::options::Options;
 use super::{all_devices, open_worker};
 use crate::catalog::device_id;
 use crate::error::{Error, Result};
-use crate::forms::all_names;
+use crate::forms::{all_names, names_for};
 use crate::instruction::Instruction;
 use crate::kernel::{kernel, known_archs};
 use crate::layout::{Layout, Matrix};
@@ -31,7 +31,7 @@ pub fn list(options: &Options) -> Result<()> {
             Error::unavailable(format!("there is no device {}", options.gpu), "choose one of those listed")
         }));
     };
-    for name in all_names() {
+    for name in names_for(&info.arch) {
         let i = Instruction::parse(&name)?;
         let line = match kernel(&i, &Layout::of(&i), &info.arch) {
             Ok(k) => json!({ "instruction": name, "supported": true, "target": k.target }),
@@ -47,7 +47,7 @@ pub fn probe(options: &Options) -> Result<()> {
     let mut session = Session::new(open_worker(options)?);
     let names = match &options.instruction {
         Some(name) => vec![name.clone()],
-        None => all_names(),
+        None => names_for(&session.worker.info.arch),
     };
     let one = options.instruction.is_some();
     let mut failure = None;
@@ -82,7 +82,8 @@ pub fn kernels(options: &Options) -> Result<()> {
         for arch in known_archs() {
             let Ok(k) = kernel(&i, &layout, &arch) else { continue };
             let language = if i.is_cuda() { "ptx" } else { "hip" };
-            let mut line = json!({ "instruction": name, "arch": arch.to_string(), "target": k.target, "language": language });
+            let mut line =
+                json!({ "instruction": name, "arch": arch.to_string(), "target": k.target, "language": language });
             if let Some(folder) = &options.report {
                 let file = folder.join(format!("{}@{arch}.{language}", name.replace("::", "-")));
                 std::fs::write(&file, k.source).map_err(|e| Error::Io(format!("{}: {e}", file.display())))?;

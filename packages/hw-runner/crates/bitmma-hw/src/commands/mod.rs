@@ -18,7 +18,9 @@ pub fn open_worker(options: &Options) -> Result<Worker> {
         None => match Worker::open(Api::Cuda, options.gpu, options.timeout) {
             Err(Error::Unavailable { reason, remedy }) => {
                 Worker::open(Api::Hip, options.gpu, options.timeout).map_err(|hip| match hip {
-                    Error::Unavailable { reason: other, .. } => Error::unavailable(format!("{reason}; {other}"), remedy),
+                    Error::Unavailable { reason: other, .. } => {
+                        Error::unavailable(format!("{reason}; {other}"), remedy)
+                    }
                     fault => fault,
                 })
             }

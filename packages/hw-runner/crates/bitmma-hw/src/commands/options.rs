@@ -136,7 +136,8 @@ impl Options {
                 "arch" => o.arch = Some(parse_arch(&text)?),
                 "timeout" => {
                     let seconds = text.parse().ok().filter(|s: &f64| *s > 0.0 && *s < 1e9);
-                    o.timeout = Duration::from_secs_f64(seconds.ok_or_else(|| bad("--timeout: expected seconds above 0"))?);
+                    o.timeout =
+                        Duration::from_secs_f64(seconds.ok_or_else(|| bad("--timeout: expected seconds above 0"))?);
                 }
                 other => return Err(bad(format!("unknown option --{other}"))),
             }

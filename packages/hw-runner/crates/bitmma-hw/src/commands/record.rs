@@ -122,7 +122,8 @@ impl Recorder<'_> {
                     .iter()
                     .map(|(w, n, (b, r, c))| json!({ "word": format!("{w:x}"), "elements": n, "first": [b, r, c] }))
                     .collect();
-                let line = json!({ "fault": "position", "id": record.id, "instruction": record.instruction, "words": words });
+                let line =
+                    json!({ "fault": "position", "id": record.id, "instruction": record.instruction, "words": words });
                 writeln!(file, "{line}")?;
             }
             None => eprintln!("{}: {}: position failure: {}", record.id, record.instruction, describe(words)),
@@ -159,7 +160,9 @@ fn header(recorder: &Recorder, input: Provenance) -> Provenance {
     let opcodes: Vec<String> = recorder
         .tallies
         .iter()
-        .filter_map(|(name, t)| t.opcode.as_ref().map(|o| if recorder.tallies.len() == 1 { o.clone() } else { format!("{name}: {o}") }))
+        .filter_map(|(name, t)| {
+            t.opcode.as_ref().map(|o| if recorder.tallies.len() == 1 { o.clone() } else { format!("{name}: {o}") })
+        })
         .collect();
     if !opcodes.is_empty() {
         out.push(("opcode".into(), opcodes.join("; ")));
@@ -222,13 +225,18 @@ pub fn record(options: &Options) -> Result<()> {
     }
     let total = |f: fn(&Tally) -> u64| recorder.tallies.iter().map(|(_, t)| f(t)).sum::<u64>();
     let (cases, positions, skipped) = (total(|t| t.cases), total(|t| t.position_failures), total(|t| t.skipped));
-    eprintln!("{cases} cases recorded on {}, {positions} position failures, {skipped} left out", recorder.session.worker.info.name);
+    eprintln!(
+        "{cases} cases recorded on {}, {positions} position failures, {skipped} left out",
+        recorder.session.worker.info.name
+    );
     outcome.map_err(|e| with_finished(e, cases))?;
     if let Some(message) = recorder.tallies.iter().find_map(|(_, t)| t.probe_failure.clone()) {
         return Err(Error::Probe(message));
     }
     if positions > 0 {
-        return Err(Error::Position(format!("{positions} cases whose output elements disagree: their extraction is wrong, not their arithmetic")));
+        return Err(Error::Position(format!(
+            "{positions} cases whose output elements disagree: their extraction is wrong, not their arithmetic"
+        )));
     }
     Ok(())
 }

@@ -120,7 +120,11 @@ impl Api {
             // SAFETY: the driver stores a pointer to a static string, or leaves null.
             unsafe {
                 f(status, &mut text);
-                if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
+                if text.is_null() {
+                    String::new()
+                } else {
+                    CStr::from_ptr(text).to_string_lossy().into_owned()
+                }
             }
         };
         format!("{} ({}, {})", status, get(self.get_error_name), get(self.get_error_string))
@@ -174,7 +178,9 @@ impl Api {
 /// The kernel module's version (`570.86.15`), which the driver API does not tell.
 fn kernel_module_version() -> Option<String> {
     let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
-    text.split_whitespace().find(|w| w.contains('.') && w.chars().all(|c| c.is_ascii_digit() || c == '.')).map(str::to_string)
+    text.split_whitespace()
+        .find(|w| w.contains('.') && w.chars().all(|c| c.is_ascii_digit() || c == '.'))
+        .map(str::to_string)
 }
 
 fn no_device(reason: &str) -> Error {
@@ -286,10 +292,8 @@ impl Device for Cuda {
                     self.api.text(status)
                 )));
             }
-            self.api.check(
-                "cuModuleGetFunction",
-                (self.api.module_get_function)(&mut function, module, entry.as_ptr()),
-            )?;
+            self.api
+                .check("cuModuleGetFunction", (self.api.module_get_function)(&mut function, module, entry.as_ptr()))?;
         }
         self.functions.push((function, kernel.threads));
         let opcode = disassemble::available_for_sass()

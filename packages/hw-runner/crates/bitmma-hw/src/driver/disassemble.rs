@@ -6,8 +6,20 @@ use std::sync::OnceLock;
 
 /// SASS mnemonics of matrix instructions, longest first.
 const SASS: [&str; 14] = [
-    "UTCHMMA", "UTCQMMA", "UTCIMMA", "UTCOMMA", "UTCMXQMMA", "HGMMA", "QGMMA", "IGMMA", "DGMMA", "HMMA", "QMMA", "OMMA",
-    "IMMA", "DMMA",
+    "UTCHMMA",
+    "UTCQMMA",
+    "UTCIMMA",
+    "UTCOMMA",
+    "UTCMXQMMA",
+    "HGMMA",
+    "QGMMA",
+    "IGMMA",
+    "DGMMA",
+    "HMMA",
+    "QMMA",
+    "OMMA",
+    "IMMA",
+    "DMMA",
 ];
 
 fn find(name: &str, folders: &[&str]) -> Option<PathBuf> {
@@ -78,6 +90,9 @@ mod tests {
         let sass = "/*0100*/ HMMA.16816.F32 R4, R4, R8, R12 ;\n/*0110*/ HMMA.16816.F32 R4, R4, R8, R12 ;\n/*0120*/ STG.E [R2], R4 ;";
         assert_eq!(opcodes_of_sass(sass).as_deref(), Some("HMMA.16816.F32"));
         assert_eq!(opcodes_of_sass("IADD3 R1, R2, R3 ;"), None);
-        assert_eq!(opcodes_of_amd(" v_mfma_f32_16x16x16_f16 a[0:3], v[0:1]").as_deref(), Some("v_mfma_f32_16x16x16_f16"));
+        assert_eq!(
+            opcodes_of_amd(" v_mfma_f32_16x16x16_f16 a[0:3], v[0:1]").as_deref(),
+            Some("v_mfma_f32_16x16x16_f16")
+        );
     }
 }

@@ -180,16 +180,20 @@ impl Compiler {
     fn load() -> Result<Compiler> {
         let library = super::library(&["libhiprtc.so", "libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5"])
             .map_err(|e| missing("libhiprtc", e))?;
-        Ok(symbols!(library, "libhiprtc", Compiler {
-            get_error_string: "hiprtcGetErrorString",
-            create_program: "hiprtcCreateProgram",
-            compile_program: "hiprtcCompileProgram",
-            get_program_log_size: "hiprtcGetProgramLogSize",
-            get_program_log: "hiprtcGetProgramLog",
-            get_code_size: "hiprtcGetCodeSize",
-            get_code: "hiprtcGetCode",
-            destroy_program: "hiprtcDestroyProgram",
-        }))
+        Ok(symbols!(
+            library,
+            "libhiprtc",
+            Compiler {
+                get_error_string: "hiprtcGetErrorString",
+                create_program: "hiprtcCreateProgram",
+                compile_program: "hiprtcCompileProgram",
+                get_program_log_size: "hiprtcGetProgramLogSize",
+                get_program_log: "hiprtcGetProgramLog",
+                get_code_size: "hiprtcGetCodeSize",
+                get_code: "hiprtcGetCode",
+                destroy_program: "hiprtcDestroyProgram",
+            }
+        ))
     }
 
     fn check(&self, what: &str, status: Status) -> Result<()> {
@@ -295,10 +299,8 @@ impl Device for Hip {
         // SAFETY: a code object of hiprtc; the module keeps its own copy.
         unsafe {
             self.api.check("hipModuleLoadData", (self.api.module_load_data)(&mut module, code.as_ptr().cast()))?;
-            self.api.check(
-                "hipModuleGetFunction",
-                (self.api.module_get_function)(&mut function, module, entry.as_ptr()),
-            )?;
+            self.api
+                .check("hipModuleGetFunction", (self.api.module_get_function)(&mut function, module, entry.as_ptr()))?;
         }
         self.functions.push((function, kernel.threads));
         Ok((self.functions.len() - 1, disassemble::amd_opcode(&code)))

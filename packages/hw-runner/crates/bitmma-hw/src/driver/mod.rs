@@ -54,7 +54,7 @@ pub fn devices(api: Api) -> Result<Vec<DeviceInfo>> {
 /// Opens the first library of `names` that there is; `BITMMA_HW_LIB_DIR` comes before the system's search path.
 pub fn library(names: &[&str]) -> std::result::Result<libloading::Library, String> {
     let mut first = None;
-    let folder = std::env::var_os("BITMMA_HW_LIB_DIR");
+    let folder = std::env::var_os("BITMMA_HW_LIB_DIR").filter(|dir| !dir.is_empty());
     for name in names {
         let path = match &folder {
             Some(dir) => std::path::Path::new(dir).join(name).into_os_string(),
@@ -63,7 +63,11 @@ pub fn library(names: &[&str]) -> std::result::Result<libloading::Library, Strin
         // SAFETY: loading runs the vendor library's initialisers, as linking against it would.
         match unsafe { libloading::Library::new(&path) } {
             Ok(library) => return Ok(library),
-            Err(error) => first = first.or_else(|| Some(error.to_string())),
+            Err(error) => {
+                use std::error::Error as _;
+                let why = error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
+                first = first.or(Some(why));
+            }
         }
     }
     Err(first.unwrap_or_else(|| "no library name".into()))

@@ -14,12 +14,17 @@ fn operand_type(f: &mfma::Form, n: usize) -> String {
         (Format::Tf32, n) => format!("float __attribute__((ext_vector_type({n})))"),
         (Format::Fp16, n) => format!("_Float16 __attribute__((ext_vector_type({n})))"),
         (Format::Bf16, n) => format!("short __attribute__((ext_vector_type({n})))"),
+        (_, 4) => "int".into(),
         _ => "long".into(),
     }
 }
 
 fn accumulator_type(d: Format, n: usize) -> String {
-    let element = if d == Format::Fp64 { "double" } else { "float" };
+    let element = match d {
+        Format::Fp64 => "double",
+        Format::S32 => "int",
+        _ => "float",
+    };
     if n == 1 {
         element.into()
     } else {
@@ -28,7 +33,11 @@ fn accumulator_type(d: Format, n: usize) -> String {
 }
 
 fn word(r: &Registers) -> &'static str {
-    if r.bytes == 8 { "unsigned long" } else { "unsigned int" }
+    if r.bytes == 8 {
+        "unsigned long"
+    } else {
+        "unsigned int"
+    }
 }
 
 pub fn kernel(i: &Instruction, layout: &Layout, gfx: &str) -> Result<Kernel, String> {
@@ -71,7 +80,8 @@ pub fn kernel(i: &Instruction, layout: &Layout, gfx: &str) -> Result<Kernel, Str
     }
     let _ = writeln!(s, "  c.v = {}(a.v, b.v, c.v, 0, 0, 0);", form.builtin());
     for r in 0..d.count {
-        let _ = writeln!(s, "  *({}*)(out + {} + lane * {}) = c.w[{r}];", word(d), d.base + r * d.lanes * d.bytes, d.bytes);
+        let _ =
+            writeln!(s, "  *({}*)(out + {} + lane * {}) = c.w[{r}];", word(d), d.base + r * d.lanes * d.bytes, d.bytes);
     }
     s.push_str("}\n");
     Ok(Kernel { source: s, target: gfx.into(), threads: mfma::LANES as u32 })

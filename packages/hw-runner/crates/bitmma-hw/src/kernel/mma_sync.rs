@@ -34,7 +34,14 @@ pub fn kernel(i: &Instruction, layout: &Layout, target: &Target) -> Kernel {
     let scale = rs.map_or(String::new(), |s| format!(", {{{}}}, {{0, 0}}, {{{}}}, {{0, 0}}", s[0], s[1]));
     // One-register operands are written bare, as PTX wants a scalar there too.
     let operand = |names: &[String]| vector(names);
-    body.line(&format!("{} {}, {}, {}, {}{scale};", mnemonic(i), operand(&rd), operand(&ra), operand(&rb), operand(&rc)));
+    body.line(&format!(
+        "{} {}, {}, {}, {}{scale};",
+        mnemonic(i),
+        operand(&rd),
+        operand(&ra),
+        operand(&rb),
+        operand(&rc)
+    ));
     body.store(d, &rd);
     Kernel {
         source: body.module(target, layout.input_bytes, layout.output_bytes, 32, 0, ""),

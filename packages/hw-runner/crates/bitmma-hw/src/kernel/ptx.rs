@@ -23,10 +23,19 @@ pub fn target(i: &Instruction, sm: u32) -> Result<Target, String> {
         if sm >= least {
             Ok(target_of(&format!("sm_{least}"), isa))
         } else {
-            Err(format!("{} needs compute capability {}.{} or later, this device has {}.{}", i.name, least / 10, least % 10, sm / 10, sm % 10))
+            Err(format!(
+                "{} needs compute capability {}.{} or later, this device has {}.{}",
+                i.name,
+                least / 10,
+                least % 10,
+                sm / 10,
+                sm % 10
+            ))
         }
     };
-    let only = |what: &str| Err(format!("{} exists on {what} alone, this device has compute capability {}.{}", i.name, sm / 10, sm % 10));
+    let only = |what: &str| {
+        Err(format!("{} exists on {what} alone, this device has compute capability {}.{}", i.name, sm / 10, sm % 10))
+    };
     match i.family {
         Family::MmaSync => match (i.kind, i.a, i.m, i.k) {
             (Kind::F8f6f4 | Kind::Mxf8f6f4 | Kind::Mxf4 | Kind::Mxf4nvf4, ..) => match sm {
@@ -129,7 +138,15 @@ impl Body {
     }
 
     /// The whole module. `shared`: bytes of the buffer `smem`; `declarations`: more registers or variables.
-    pub fn module(self, target: &Target, input_bytes: usize, output_bytes: usize, threads: u32, shared: usize, declarations: &str) -> String {
+    pub fn module(
+        self,
+        target: &Target,
+        input_bytes: usize,
+        output_bytes: usize,
+        threads: u32,
+        shared: usize,
+        declarations: &str,
+    ) -> String {
         let mut out = String::new();
         let _ = write!(
             out,

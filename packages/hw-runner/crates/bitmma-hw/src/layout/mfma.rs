@@ -27,13 +27,21 @@ const CDNA12: &[&str] = &["gfx908", "gfx90a"];
 const CDNA23: &[&str] = &["gfx90a", "gfx942"];
 const CDNA3: &[&str] = &["gfx942"];
 
-const fn form(m: usize, k: usize, blocks: usize, a: Format, b: Format, one_k: bool, targets: &'static [&'static str]) -> Form {
+const fn form(
+    m: usize,
+    k: usize,
+    blocks: usize,
+    a: Format,
+    b: Format,
+    one_k: bool,
+    targets: &'static [&'static str],
+) -> Form {
     Form { m, k, blocks, a, b, one_k, targets }
 }
 
-use Format::{Bf16, E4m3fnuz as F8, E5m2fnuz as B8, Fp16, Fp32, Fp64, Tf32};
+use Format::{Bf16, E4m3fnuz as F8, E5m2fnuz as B8, Fp16, Fp32, Fp64, Tf32, S32, S8};
 
-pub const FORMS: [Form; 32] = [
+pub const FORMS: [Form; 39] = [
     form(32, 1, 2, Fp32, Fp32, false, ALL),
     form(16, 1, 4, Fp32, Fp32, false, ALL),
     form(4, 1, 16, Fp32, Fp32, false, ALL),
@@ -66,11 +74,19 @@ pub const FORMS: [Form; 32] = [
     form(32, 16, 1, F8, B8, false, CDNA3),
     form(32, 16, 1, B8, F8, false, CDNA3),
     form(32, 16, 1, B8, B8, false, CDNA3),
+    form(32, 4, 2, S8, S8, false, ALL),
+    form(16, 4, 4, S8, S8, false, ALL),
+    form(4, 4, 16, S8, S8, false, ALL),
+    form(32, 8, 1, S8, S8, false, CDNA12),
+    form(16, 16, 1, S8, S8, false, CDNA12),
+    form(32, 16, 1, S8, S8, false, CDNA3),
+    form(16, 32, 1, S8, S8, false, CDNA3),
 ];
 
 fn type_token(f: &Form) -> String {
     match (f.a, f.b) {
         (Tf32, _) => "xf32".into(),
+        (S8, _) => "i8".into(),
         (F8 | B8, _) => format!("{}_{}", f.a.token(), f.b.token()),
         _ => f.a.token().into(),
     }
@@ -78,26 +94,45 @@ fn type_token(f: &Form) -> String {
 
 impl Form {
     fn result(&self) -> Format {
-        if self.a == Fp64 {
-            Fp64
+        match self.a {
+            Fp64 => Fp64,
+            S8 => S32,
+            _ => Fp32,
+        }
+    }
+
+    /// The result's token in a mnemonic.
+    fn result_token(&self) -> &'static str {
+        if self.a == S8 {
+            "i32"
         } else {
-            Fp32
+            self.result().token()
+        }
+    }
+
+    /// Whether the type is set off by an underscore in CDNA1/2's spelling and in the compiler's: forms that CDNA3
+    /// brought.
+    fn separator(&self) -> &'static str {
+        if self.targets.len() == 1 {
+            "_"
+        } else {
+            ""
         }
     }
 
     /// The compiler's builtin.
     pub fn builtin(&self) -> String {
-        let sep = if matches!(self.a, Tf32 | F8 | B8) { "_" } else { "" };
+        let sep = self.separator();
         let suffix = if self.one_k { "_1k" } else { "" };
-        let (d, m, k) = (self.result().token(), self.m, self.k);
+        let (d, m, k) = (self.result_token(), self.m, self.k);
         format!("__builtin_amdgcn_mfma_{d}_{m}x{m}x{k}{sep}{}{suffix}", type_token(self))
     }
 
     /// Both spellings: CDNA1/2's, then CDNA3's.
     pub fn names(&self) -> [String; 2] {
-        let (d, m, k, t) = (self.result().token(), self.m, self.k, type_token(self));
+        let (d, m, k, t) = (self.result_token(), self.m, self.k, type_token(self));
         let suffix = if self.one_k { "_1k" } else { "" };
-        let sep = if matches!(self.a, Tf32 | F8 | B8) { "_" } else { "" };
+        let sep = self.separator();
         let old = format!("v_mfma_{d}_{m}x{m}x{k}{sep}{t}{suffix}");
         let blocks = if self.blocks > 1 { format!("_{}b", self.blocks) } else { String::new() };
         [old, format!("v_mfma_{d}_{m}x{m}x{k}{blocks}_{t}")]

@@ -93,18 +93,7 @@ pub fn layout(i: &Instruction) -> Layout {
         }
         None => (None, None),
     };
-    Layout {
-        input_bytes: input_end(&parts),
-        output_bytes: rd.end(),
-        a,
-        b,
-        c,
-        d,
-        scale_a,
-        scale_b,
-        sparse: None,
-        parts,
-    }
+    Layout { input_bytes: input_end(&parts), output_bytes: rd.end(), a, b, c, d, scale_a, scale_b, sparse: None, parts }
 }
 
 /// Scale words, register 0 of A and 1 of B, selectors {0, 0}: A's rows g and g + 8 come from lanes 0 and 1 of the

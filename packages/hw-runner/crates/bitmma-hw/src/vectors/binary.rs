@@ -39,11 +39,9 @@ impl Header {
             return Err(format!("header: unknown field {name}"));
         }
         let number = |name: &str| {
-            fields
-                .get(name)
-                .and_then(Value::as_u64)
-                .map(|n| n as usize)
-                .ok_or_else(|| format!("header.{name}: expected a non-negative integer, got {}", show(fields.get(name))))
+            fields.get(name).and_then(Value::as_u64).map(|n| n as usize).ok_or_else(|| {
+                format!("header.{name}: expected a non-negative integer, got {}", show(fields.get(name)))
+            })
         };
         let boolean = |name: &str| {
             fields
@@ -240,7 +238,7 @@ impl<W: Write> Writer<W> {
             provenance: self.provenance.clone(),
         };
         let mut text = header.json().to_string();
-        while (12 + text.len()) % 8 != 0 {
+        while !(12 + text.len()).is_multiple_of(8) {
             text.push(' ');
         }
         self.output.write_all(MAGIC)?;
@@ -258,7 +256,11 @@ impl<W: Write> Writer<W> {
         if (h.instruction.as_str(), h.k) != (record.instruction.as_str(), case.a.len()) {
             return Err(Error::Input(format!(
                 "{}: the binary form holds cases of one instruction and k ({}, {}), got {}, {}",
-                record.id, h.instruction, h.k, record.instruction, case.a.len()
+                record.id,
+                h.instruction,
+                h.k,
+                record.instruction,
+                case.a.len()
             )));
         }
         let mut put = |words: &mut dyn Iterator<Item = u64>, bits: usize| -> Result<()> {
@@ -320,7 +322,9 @@ mod tests {
             assert_eq!(reader.header.provenance, [("seed".to_string(), "1".to_string())]);
             let cut = &out[..out.len() - 1];
             let mut reader = Reader::open(cut, "x.bmv").unwrap();
-            assert!(matches!(reader.batch(10), Err(Error::Input(m)) if m.contains("truncated") && m.starts_with("x.bmv: byte")));
+            assert!(
+                matches!(reader.batch(10), Err(Error::Input(m)) if m.contains("truncated") && m.starts_with("x.bmv: byte"))
+            );
         }
     }
 

@@ -34,7 +34,8 @@ impl<R: BufRead> Reader<R> {
             if text.trim().is_empty() {
                 continue;
             }
-            let record = self.record(&text).map_err(|why| Error::Input(format!("{}:{}: {why}", self.source, self.line)))?;
+            let record =
+                self.record(&text).map_err(|why| Error::Input(format!("{}:{}: {why}", self.source, self.line)))?;
             out.extend(record);
         }
         Ok(out)
@@ -199,7 +200,9 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(at("{}"), "in.jsonl:1: id: expected a string, got nothing");
-        let one = |rest: &str| format!("\n{{\"id\":\"x\",\"device\":\"d\",\"instruction\":\"mma.sync.m16n8k4.f32.tf32.tf32.f32\",{rest}}}");
+        let one = |rest: &str| {
+            format!("\n{{\"id\":\"x\",\"device\":\"d\",\"instruction\":\"mma.sync.m16n8k4.f32.tf32.tf32.f32\",{rest}}}")
+        };
         assert_eq!(at(&one(r#""a":"0 0 0 g""#)), "in.jsonl:2: a[3]: expected a hex word, got g");
         assert_eq!(at(&one(r#""a":"0 0 0 0","b":"0 0 0""#)), "in.jsonl:2: b: expected 4 words as in a, got 3");
         assert!(at(&one(r#""a":"0 0 0 100000000","b":"0 0 0 0""#)).contains("a: expected words of 32 bits"));
