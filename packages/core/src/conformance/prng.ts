@@ -10,37 +10,44 @@ const M1 = 0xcd9e8d57;
 const W0 = 0x9e3779b9;
 const W1 = 0xbb67ae85;
 
-/** High 32 bits of a 32 x 32 bit product; every partial sum stays below 2^53. */
-function mulHigh(a: number, b: number): number {
-  const a0 = a & 0xffff;
-  const a1 = a >>> 16;
-  const b0 = b & 0xffff;
-  const b1 = b >>> 16;
-  const middle = a1 * b0 + Math.floor((a0 * b0) / 65536);
-  const low = a0 * b1 + (middle % 65536);
-  return (a1 * b1 + Math.floor(middle / 65536) + Math.floor(low / 65536)) >>> 0;
+/** High 32 bits of a 32 x 32 bit product: both partial products stay below 2^48, their sum below 2^49. */
+const mulHigh = (a: number, b: number): number =>
+  Math.floor((a * (b >>> 16) + Math.floor((a * (b & 0xffff)) / 65536)) / 65536);
+
+/** One block into `out`: four words of the counter (c0, c1, c2, c3) under the key (k0, k1). */
+function block(
+  out: Uint32Array,
+  c0: number,
+  c1: number,
+  c2: number,
+  c3: number,
+  k0: number,
+  k1: number,
+): void {
+  for (let round = 0; round < 10; round++) {
+    const next0 = (mulHigh(c2, M1) ^ c1 ^ k0) >>> 0;
+    const next2 = (mulHigh(c0, M0) ^ c3 ^ k1) >>> 0;
+    c1 = Math.imul(M1, c2) >>> 0;
+    c3 = Math.imul(M0, c0) >>> 0;
+    c0 = next0;
+    c2 = next2;
+    k0 = (k0 + W0) >>> 0;
+    k1 = (k1 + W1) >>> 0;
+  }
+  out[0] = c0;
+  out[1] = c1;
+  out[2] = c2;
+  out[3] = c3;
 }
 
 /** One block: four words of `counter` under `key`. */
 export function philox4x32(
-  counter: readonly [number, number, number, number],
-  key: readonly [number, number],
-): [number, number, number, number] {
-  let [c0, c1, c2, c3] = counter;
-  let [k0, k1] = key;
-  for (let round = 0; round < 10; round++) {
-    const high0 = mulHigh(M0, c0);
-    const low0 = Math.imul(M0, c0) >>> 0;
-    const high1 = mulHigh(M1, c2);
-    const low1 = Math.imul(M1, c2) >>> 0;
-    c0 = (high1 ^ c1 ^ k0) >>> 0;
-    c1 = low1;
-    c2 = (high0 ^ c3 ^ k1) >>> 0;
-    c3 = low0;
-    k0 = (k0 + W0) >>> 0;
-    k1 = (k1 + W1) >>> 0;
-  }
-  return [c0, c1, c2, c3];
+  [c0, c1, c2, c3]: readonly [number, number, number, number],
+  [k0, k1]: readonly [number, number],
+): number[] {
+  const out = new Uint32Array(4);
+  block(out, c0, c1, c2, c3, k0, k1);
+  return [...out];
 }
 
 /** FNV-1a over the UTF-16 code units of an ASCII name. */
@@ -52,23 +59,29 @@ export function streamOf(name: string): number {
 
 /** The words of one case, in order. */
 export class CaseRandom {
-  private block = 0;
+  private blocks = 0;
   private at = 4;
-  private words: readonly number[] = [];
+  private readonly words = new Uint32Array(4);
+  private readonly key0: number;
+  private readonly key1: number;
+  private readonly low: number;
+  private readonly high: number;
 
   constructor(
-    private readonly seed: number,
+    seed: number,
     private readonly stream: number,
-    private readonly index: number,
-  ) {}
+    index: number,
+  ) {
+    this.key0 = seed >>> 0;
+    this.key1 = Math.floor(seed / 2 ** 32) >>> 0;
+    this.low = index >>> 0;
+    this.high = Math.floor(index / 2 ** 32);
+  }
 
   /** Next uniform 32-bit word. */
   word(): number {
     if (this.at === 4) {
-      this.words = philox4x32(
-        [this.block++, this.index >>> 0, Math.floor(this.index / 2 ** 32), this.stream],
-        [this.seed >>> 0, Math.floor(this.seed / 2 ** 32) >>> 0],
-      );
+      block(this.words, this.blocks++, this.low, this.high, this.stream, this.key0, this.key1);
       this.at = 0;
     }
     return this.words[this.at++];

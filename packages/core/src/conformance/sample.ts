@@ -1,6 +1,7 @@
 /** Element samplers: every word is put together from integer bits, no float takes part. */
 import type { WordArray } from '../engine/engine.js';
 import type { FloatFormat } from '../formats/format.js';
+import { POW2 } from '../formats/round.js';
 import { FORMATS, type FormatName } from '../formats/table.js';
 import type { CaseRandom } from './prng.js';
 import { usedBits } from './words.js';
@@ -12,7 +13,7 @@ export function floatFormat(name: FormatName): FloatFormat | null {
 }
 
 /** Largest exponent field of a finite number. */
-const topField = (f: FloatFormat) => 2 ** f.exponentBits - (f.specials === 'ieee' ? 2 : 1);
+const topField = (f: FloatFormat) => (1 << f.exponentBits) - (f.specials === 'ieee' ? 2 : 1);
 
 /** Largest exponent of a finite number. */
 export const topExponent = (f: FloatFormat) => topField(f) - f.bias;
@@ -33,8 +34,8 @@ function putFields(
     words[2 * index] = fraction % 2 ** 32;
     words[2 * index + 1] = sign * 2 ** 31 + field * 2 ** 20 + Math.floor(fraction / 2 ** 32);
   } else {
-    const word = (sign * 2 ** f.exponentBits + field) * 2 ** f.fractionBits + fraction;
-    words[index] = word * 2 ** f.droppedBits;
+    const word = (sign * POW2[f.exponentBits] + field) * POW2[f.fractionBits] + fraction;
+    words[index] = word * POW2[f.droppedBits];
   }
 }
 
@@ -60,19 +61,28 @@ export function putValue(
   const e = Math.max(lead, 1 - f.bias);
   const shift = e - w - lsb;
   let kept: number;
-  if (shift <= 0) kept = significand * 2 ** -shift;
+  if (shift <= 0) kept = significand * POW2[-shift];
   else if (shift > 53) kept = 0;
   else {
-    kept = Math.floor(significand / 2 ** shift);
-    const rest = significand - kept * 2 ** shift;
-    const half = 2 ** (shift - 1);
+    kept = Math.floor(significand / POW2[shift]);
+    const rest = significand - kept * POW2[shift];
+    const half = POW2[shift - 1];
     if (rest > half || (rest === half && kept % 2 === 1)) kept++;
   }
-  // kept may have reached 2^(w+1): the sum below carries it into the exponent field.
-  const code = (kept < 2 ** w ? 0 : e + f.bias - 1) * 2 ** w + kept;
-  const top = topField(f) * 2 ** w + 2 ** w - (f.specials === 'nan-only' ? 2 : 1);
-  const finite = Math.min(code, top);
-  putFields(f, words, index, negative, Math.floor(finite / 2 ** w), finite % 2 ** w);
+  const hidden = POW2[w];
+  let field = kept < hidden ? 0 : e + f.bias;
+  if (kept === 2 * hidden) {
+    kept = hidden;
+    field++;
+  }
+  let fraction = field === 0 ? kept : kept - hidden;
+  const top = topField(f);
+  const full = hidden - (f.specials === 'nan-only' ? 2 : 1);
+  if (field > top || (field === top && fraction > full)) {
+    field = top;
+    fraction = full;
+  }
+  putFields(f, words, index, negative, field, fraction);
 }
 
 /** Bits of an integer 0 < n < 2^53. */
@@ -134,14 +144,21 @@ function finiteWord(f: FloatFormat, negative: boolean, field: number, fraction: 
 }
 
 /**
- * A cast of a standard normal number: the sum of twelve uniform 32-bit integers less 6 * 2^32, in units of 2^-32
- * (Irwin-Hall), rounded to the format.
+ * A cast of a standard normal number: the sum of twelve uniform integers less its mean, in units of their range
+ * (Irwin-Hall), rounded to the format. The integers have 16 bits where that is finer than the format, else 32.
  */
 export function normalCast(format: FormatName, random: CaseRandom, words: WordArray, index: number): void {
+  const wide = floatFormat(format)!.fractionBits > 10;
   let sum = 0;
-  for (let i = 0; i < 12; i++) sum += random.word();
-  const centred = sum - 6 * 2 ** 32;
-  putValue(format, words, index, centred < 0, Math.abs(centred), -32);
+  if (wide) for (let i = 0; i < 12; i++) sum += random.word();
+  else
+    for (let i = 0; i < 6; i++) {
+      const word = random.word();
+      sum += (word & 0xffff) + (word >>> 16);
+    }
+  const bits = wide ? 32 : 16;
+  const centred = sum - 6 * 2 ** bits;
+  putValue(format, words, index, centred < 0, Math.abs(centred), -bits);
 }
 
 /** Zeros, the ends of the subnormal and normal ranges, one and its neighbours, infinities and NaNs of a format. */

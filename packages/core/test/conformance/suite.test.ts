@@ -150,6 +150,34 @@ describe('the suite', () => {
     );
   });
 
+  test('a forced kernel that another stood in for is refused', async () => {
+    const base = referenceEngine();
+    const stand = (rarePaths: Record<string, number>): Engine => ({
+      ...base,
+      id: 'stand-in',
+      lineage: 'stand-in',
+      supports: () => ({ ok: true, kernels: ['fast', 'slow'] }),
+      async open(o) {
+        const session = await base.open(o);
+        return {
+          op: o,
+          kernel: 'fast',
+          load: (x) => session.load(x),
+          attach: (x) => session.attach(x),
+          tile: (x, y) => session.tile(x, y),
+          settle: () => session.settle(),
+          dots: (x) => session.dots(x),
+          report: () => ({ kernels: { slow: 5 }, rarePaths }),
+          close: () => session.close(),
+        };
+      },
+    });
+    const set = generateCases(op, campaignOf('normal'), { seed: 1, count: 5 });
+    const run = (engine: Engine) => runSuite([set], { engine, kernel: 'fast', against: base });
+    await expect(run(stand({}))).rejects.toThrow(/was to run kernel fast, but reports slow/);
+    expect(await run(stand({ 'handed-back': 5 }))).toMatchObject({ passed: 5 });
+  });
+
   test('an unsupported op beside a supported one is skipped and named', async () => {
     const some = wrong((o) => o, {
       supports: (o) => (o === f64 ? { ok: false, reason: 'no fp64' } : { ok: true, kernels: ['bigint'] }),
