@@ -78,7 +78,7 @@ describe('samplers', () => {
       ).toBe('finite');
     const { specials, exponentBits } = floatFormat(name)!;
     const kinds = new Set<string>();
-    for (let i = 0; i < 800; i++)
+    for (let i = 0; i < 4000; i++)
       kinds.add(
         element(
           name,
