@@ -1,6 +1,7 @@
 export { type Compared, type Comparison, type Contender, compare } from './compare/compare.js';
 export { type Difference, differenceOf } from './compare/distance.js';
 export { heatMapSvg } from './compare/heat-map.js';
+export * as cublas from './cublas/index.js';
 export { describeDatapath, type OpSummary, summarise } from './describe.js';
 export { devicesTable } from './devices-table.js';
 export { type DotCase, type DotOptions, type DotResult, dot, dotCase } from './dot/dot.js';

@@ -6,8 +6,10 @@ import { dotCommand } from './dot.js';
 import { explainCommand } from './explain.js';
 import { gemmCommand } from './gemm.js';
 
+import { planCommand } from './plan.js';
 import { pruneCommand } from './prune.js';
 import { quantizeCommand } from './quantize.js';
+import { scaledMmCommand } from './scaled-mm.js';
 import { verifyCommand } from './verify.js';
 
 /** Every command, in the order of the help. */
@@ -17,6 +19,8 @@ export const COMMANDS: readonly Register[] = [
   explainCommand,
   gemmCommand,
   compareCommand,
+  scaledMmCommand,
+  planCommand,
   verifyCommand,
   quantizeCommand,
   pruneCommand,
