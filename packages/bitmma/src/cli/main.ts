@@ -1,16 +1,32 @@
 #!/usr/bin/env node
-import { processIo } from './io.js';
-import { runCli } from './program.js';
-
 const controller = new AbortController();
-// The first Ctrl-C ends the work in order; a second one ends the process, whose exit handlers remove temporary files.
-process.once('SIGINT', () => {
+/** A tile in flight may last; work that has not ended in order by then is left to the exit handlers. */
+const GRACE_MS = 1500;
+
+function cancel(): void {
   controller.abort();
-  process.once('SIGINT', () => process.exit(130));
-});
-process.once('SIGTERM', () => controller.abort());
+  setTimeout(leave, GRACE_MS).unref();
+  process.once('SIGINT', leave);
+}
+
+/** Ends the process; exit handlers remove temporary files. */
+function leave(): never {
+  process.stderr.write('bitmma: cancelled\n');
+  process.exit(130);
+}
+
+process.once('SIGINT', cancel);
+process.once('SIGTERM', cancel);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });
-process.exitCode = await runCli(process.argv.slice(2), processIo(controller.signal));
+// Loaded after the handlers, so that Ctrl-C counts from the first moment.
+const { processIo } = await import('./io.js');
+const { runCli } = await import('./program.js');
+const code = await runCli(process.argv.slice(2), processIo(controller.signal));
+// Cancelled work may still hold worker threads.
+if (controller.signal.aborted) process.exit(code);
+process.exitCode = code;
+
+export {};
