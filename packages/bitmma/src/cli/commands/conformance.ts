@@ -1,6 +1,7 @@
 import { type Engine, InputError } from '@bitmma/core';
 import { reportLines } from '@bitmma/core/conformance';
 import { runConformance } from '@bitmma/core/conformance/node';
+import { execEngine } from '@bitmma/core/engine/exec';
 import { referenceEngine } from '@bitmma/core/reference';
 import { Command } from 'commander';
 import { ENGINES } from '../../engines.js';
@@ -8,6 +9,7 @@ import type { Register } from '../io.js';
 
 interface Flags {
   engine: string;
+  exec?: string;
   kernel?: string;
   json?: boolean;
 }
@@ -17,16 +19,20 @@ export const conformanceCommand: Register = (io, exit) =>
     .description('Runs an engine over vector files and recordings, word for word; exit 1 on a mismatch.')
     .argument('<paths...>', 'vector files (.jsonl, .bmv), recordings, folders of them')
     .option('--engine <engine>', `one of ${ENGINES.ids.join(' ')}`, 'reference')
+    .option('--exec <command>', 'a program instead: vectors without d on its input, with d on its output')
     .option('--kernel <kernel>', "force one of the engine's kernels")
     .option('--json', 'as JSON')
     .action(async (paths: string[], flags: Flags) => {
       if (flags.engine === 'auto') throw new InputError('conformance: expected a named engine, got auto');
-      const engine: Engine = await ENGINES.open(flags.engine);
+      const engine: Engine =
+        flags.exec === undefined
+          ? await ENGINES.open(flags.engine)
+          : execEngine({ command: '/bin/sh', args: ['-c', `exec ${flags.exec}`] });
       const result = await runConformance({
         paths,
         engine,
         ...(flags.kernel !== undefined && { kernel: flags.kernel }),
-        ...(flags.engine !== 'reference' && { against: referenceEngine() }),
+        ...(engine.id !== 'reference' && { against: referenceEngine() }),
         signal: io.signal,
       });
       if (flags.json === true) io.out(`${JSON.stringify(result, null, 2)}\n`);
