@@ -3,6 +3,7 @@
 pub mod inspect;
 pub mod options;
 pub mod record;
+pub mod serve;
 
 use crate::driver::worker::Worker;
 use crate::driver::{devices, Api, DeviceInfo};

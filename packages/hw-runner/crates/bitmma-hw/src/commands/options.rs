@@ -11,6 +11,7 @@ use std::time::Duration;
 pub const USAGE: &str = "bitmma-hw: runs bitmma vector files on a GPU's matrix unit
 
   bitmma-hw record --in FILE --out FILE   run every case, write it with the words that came back
+  bitmma-hw serve                         answer requests on pipes (src/commands/serve.rs says how)
   bitmma-hw probe [--instruction NAME]    lane probes of one instruction, or of all that the device has
   bitmma-hw list                          devices, and the instructions of --gpu
   bitmma-hw kernel --instruction NAME --arch ARCH   print the kernel's source

@@ -12,8 +12,9 @@ pub fn fake_libraries() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("workspace");
+        let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
         let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--package", "fake-driver"])
+            .args(["build", "--quiet", "--locked", "--package", "fake-driver", "--profile", profile])
             .current_dir(workspace)
             .status()
             .expect("cargo");
