@@ -43,9 +43,9 @@ function* simpler(format: FormatName, word: bigint): Generator<bigint> {
 }
 
 /**
- * Shrinks one case on which `session` and `judge` differ, deterministically: whole products are zeroed (halves of
- * the positions first, then singles), then c, then scales are set to one, then set bits of single words are cleared
- * while the two still differ.
+ * Shrinks one case on which `session` and `judge` differ, always the same way: whole products are zeroed (halves of
+ * the positions first, then singles), scales are set to one, then c, a and b lose single set bits, each step kept
+ * only where the two still differ, until none helps.
  */
 export async function shrinkMismatch(
   found: CaseSet,
@@ -88,7 +88,6 @@ export async function shrinkMismatch(
       const to = Math.min(from + size, k);
       if (!isZero(from, to)) await attempt((set) => zero(set, from, to));
     }
-  if (wordAt(op.c, best.c, 0) !== 0n) await attempt((set) => setWord(op.c, set.c, 0, 0n));
   if (op.scaling) {
     const one = op.scaling.format === 'ue8m0' ? 0x7f : 0x38;
     for (const name of ['scaleA', 'scaleB'] as const)

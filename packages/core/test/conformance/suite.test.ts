@@ -100,6 +100,29 @@ describe('the suite', () => {
     expect(await runSuite(read(), { engine: shifted })).toMatchObject({ passed: 0, failed: 1 });
   });
 
+  test('the smallest failure is minimal: no set bit of it can be cleared', async () => {
+    const set = generateCases(op, campaignOf('window-edge'), { seed: 3, count: 100 });
+    const { ops } = await runSuite([set], { engine: shifted, against: referenceEngine(), keep: 1 });
+    const { vector } = ops[0].mismatches[0].smallest!;
+    const fewer: string[] = [];
+    for (const field of ['a', 'b', 'c'] as const)
+      vector[field].split(' ').forEach((word, i, words) => {
+        for (let bit = 0; bit < word.length * 4; bit++) {
+          const value = Number.parseInt(word, 16);
+          if (Math.floor(value / 2 ** bit) % 2 === 0) continue;
+          const next = words.with(i, (value - 2 ** bit).toString(16).padStart(word.length, '0')).join(' ');
+          const { d: _, ...rest } = vector;
+          fewer.push(JSON.stringify({ ...rest, id: `${field}${i}.${bit}`, [field]: next }));
+        }
+      });
+    expect(fewer.length).toBeGreaterThan(3);
+    const sets = readVectors([fewer.join('\n')], { source: 'fewer', resolve: findOp, requireD: false });
+    expect(await runSuite(sets, { engine: shifted, against: referenceEngine() })).toMatchObject({
+      passed: fewer.length,
+      failed: 0,
+    });
+  });
+
   test('two engines of one lineage are no two witnesses', async () => {
     const set = generateCases(op, campaignOf('normal'), { seed: 1, count: 1 });
     await expect(runSuite([set], { engine: referenceEngine(), against: referenceEngine() })).rejects.toThrow(
