@@ -121,23 +121,28 @@ export class WasmSession implements Session {
     // m8n8k4 with fp32 d: fp16 c is widened exactly first.
     const widens = this.op.c === 'fp16' && this.op.d === 'fp32';
     const stride = this.#runner.stride(job);
-    for (let i = 0; i < rows; i++)
+    words.fill(0, at, at + rows * stride * items);
+    for (let i = 0; i < rows && c; i++)
       for (let j = 0; j < columns; j++) {
         const to = at + (i * stride + j) * items;
-        if (!c) words.fill(0, to, to + items);
-        else {
-          const from = (c.offset + (job.row + i) * c.rowStride + (job.column + j) * c.colStride) * items;
-          for (let item = 0; item < items; item++) words[to + item] = c.words[from + item];
-          if (widens) words[to] = widenHalf(words[to]);
-        }
+        const from = (c.offset + (job.row + i) * c.rowStride + (job.column + j) * c.colStride) * items;
+        for (let item = 0; item < items; item++) words[to + item] = c.words[from + item];
+        if (widens) words[to] = widenHalf(words[to]);
       }
     if (job.chain.length > 0) this.#runner.run(job);
-    for (let i = 0; i < rows; i++)
+    for (let i = 0; i < rows; i++) {
+      if (d.colStride === 1) {
+        const from = at + i * stride * items;
+        const to = d.offset + (job.row + i) * d.rowStride + job.column;
+        d.words.set(words.subarray(from, from + columns * items), to * items);
+        continue;
+      }
       for (let j = 0; j < columns; j++) {
         const from = at + (i * stride + j) * items;
         const to = (d.offset + (job.row + i) * d.rowStride + (job.column + j) * d.colStride) * items;
         for (let item = 0; item < items; item++) d.words[to + item] = words[from + item];
       }
+    }
     this.#elements += rows * columns;
   }
 

@@ -7,6 +7,8 @@ function term(sum: v128, x: v128, y: v128, scale: v128): v128 {
 }
 
 /** Stores the sums over n positions of a * b * SCALES, each truncated, as i32 at `sums`; n is even. */
+// @ts-ignore: decorator
+@inline
 export function accumulate(a: usize, b: usize, n: i32, sums: usize): void {
   const s0 = v128.load(SCALES);
   const s1 = v128.load(SCALES, 16);

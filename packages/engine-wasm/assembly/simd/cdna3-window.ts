@@ -30,13 +30,6 @@ function highPowers(biased: v128): v128 {
   return v128.shuffle<i32>(i32x4.splat(0), biased, 2, 6, 3, 7);
 }
 
-/** High word of the f64 2^e. */
-// @ts-ignore: decorator
-@inline
-function power(e: v128): v128 {
-  return i32x4.shl(i32x4.add(e, i32x4.splat(1023)), 20);
-}
-
 /**
  * d = round(cut(floor(s * x) + floor(c * y)) * u) of two lanes. In units of 2^u one of the floors leaves its argument,
  * and the cut to 31 bits below the leading one changes nothing where e_p >= e_c.
@@ -53,15 +46,17 @@ function join(s: v128, x: v128, c: v128, y: v128, u: v128): v128 {
 function finish(c: usize): void {
   for (let at: usize = 0; at < 64; at += 16) {
     const sums = v128.load(SUMS + at);
-    const e = v128.load(EXPONENTS + at);
     const before = v128.load(c + at);
-    const biased = biasedExponents(before);
-    const ce = i32x4.max_s(i32x4.sub(biased, i32x4.splat(127)), i32x4.splat(-126));
+    const e = v128.load(EXPONENTS + at);
+    const ce = i32x4.max_s(i32x4.sub(biasedExponents(before), i32x4.splat(127)), i32x4.splat(-126));
     const own = i32x4.sub(e, i32x4.splat(fraction));
-    const unit = v128.bitselect(own, i32x4.sub(ce, i32x4.splat(SUM_FRACTION)), i32x4.ge_s(e, ce));
-    const x = power(i32x4.sub(own, unit));
-    const y = power(i32x4.neg(unit));
-    const u = power(unit);
+    // From the products' unit to the step's: 0 where e_p >= e_c.
+    const gap = i32x4.sub(i32x4.sub(ce, i32x4.splat(SUM_FRACTION)), own);
+    const up = v128.and(gap, i32x4.gt_s(ce, e));
+    const unit = i32x4.add(own, up);
+    const x = i32x4.shl(i32x4.sub(i32x4.splat(1023), up), 20);
+    const y = i32x4.shl(i32x4.sub(i32x4.splat(1023), unit), 20);
+    const u = i32x4.shl(i32x4.add(i32x4.splat(1023), unit), 20);
     const low = join(
       f64x2.convert_low_i32x4_s(sums),
       lowPowers(x),
@@ -76,9 +71,7 @@ function finish(c: usize): void {
       highPowers(y),
       highPowers(u),
     );
-    const d = v128.shuffle<i32>(low, high, 0, 1, 4, 5);
-    // An infinite or NaN c stays what it is.
-    v128.store(c + at, v128.bitselect(before, d, i32x4.eq(biased, i32x4.splat(255))));
+    v128.store(c + at, v128.shuffle<i32>(low, high, 0, 1, 4, 5));
   }
 }
 
@@ -103,8 +96,25 @@ export function rowCdna3(a: usize, aCodes: usize, b: usize, bCodes: usize, k: i3
   }
 }
 
-/** Scales from the products' exponents in EXPONENTS; bits of the lanes whose products fp32 does not hold. */
-function placeInRange(c: usize): i32 {
+/**
+ * Scales from the products' exponents in EXPONENTS. False where a lane has no product, or products or a c that are out
+ * of fp32's range.
+ */
+function placeInRange(c: usize): bool {
+  let least = i32x4.splat(i32.MAX_VALUE);
+  let most = i32x4.splat(i32.MIN_VALUE);
+  for (let at: usize = 0; at < 64; at += 16) {
+    const e = v128.load(EXPONENTS + at);
+    least = i32x4.min_s(least, e);
+    most = i32x4.max_s(most, i32x4.max_s(e, i32x4.sub(biasedExponents(v128.load(c + at)), i32x4.splat(128))));
+    v128.store(SCALES + at, i32x4.shl(i32x4.sub(i32x4.splat(127 + fraction), e), 23));
+  }
+  const below = i32x4.lt_s(least, i32x4.splat(lowestExponent));
+  return i32x4.bitmask(v128.or(below, i32x4.gt_s(most, i32x4.splat(HIGHEST_EXPONENT)))) === 0;
+}
+
+/** Every lane on its own: no product leaves c to round, an infinite or NaN c stays, others out of range go the slow way. */
+function stepOutOfRange(a: usize, b: usize, n: i32, c: usize): void {
   let outside = 0;
   for (let at: usize = 0; at < 64; at += 16) {
     const e = v128.load(EXPONENTS + at);
@@ -113,10 +123,16 @@ function placeInRange(c: usize): i32 {
     const below = v128.andnot(i32x4.lt_s(e, i32x4.splat(lowestExponent)), i32x4.eq(e, i32x4.splat(NO_PRODUCT)));
     const special = i32x4.eq(biasedExponents(before), i32x4.splat(255));
     outside |= i32x4.bitmask(v128.andnot(v128.or(above, below), special)) << (<i32>at >> 2);
-    place(at, e);
     v128.store(CARRIED + at, before);
   }
-  return outside;
+  accumulate(a, b, n, SUMS);
+  finish(c);
+  for (let at: usize = 0; at < 64; at += 16) {
+    const before = v128.load(CARRIED + at);
+    const special = i32x4.eq(biasedExponents(before), i32x4.splat(255));
+    v128.store(c + at, v128.bitselect(before, v128.load(c + at), special));
+  }
+  slowSteps(outside, a, b, n, c, true);
 }
 
 /** Formats of fp32's exponent range. Codes are i16. */
@@ -124,10 +140,10 @@ export function rowCdna3Shorts(a: usize, aCodes: usize, b: usize, bCodes: usize,
   const n = block;
   for (let i = 0; i < k; i += n) {
     shortExponents(aCodes, bCodes, n);
-    const outside = placeInRange(c);
-    accumulate(a, b, n, SUMS);
-    finish(c);
-    if (outside !== 0) slowSteps(outside, a, b, n, c, true);
+    if (placeInRange(c)) {
+      accumulate(a, b, n, SUMS);
+      finish(c);
+    } else stepOutOfRange(a, b, n, c);
     aCodes += n << 1;
     bCodes += n << 5;
     a += n << 2;

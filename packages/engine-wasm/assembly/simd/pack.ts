@@ -8,15 +8,22 @@ const ZERO_SHORT: i32 = -0x4000;
 /** Byte code of the smallest exponent. */
 const LEAST_BYTE: i32 = 64;
 
-/** 256 values and codes of an 8-bit format. */
-const VALUES: usize = memory.data(1024, 16);
-const CODES: usize = memory.data(256);
-const NOT_FINITE: usize = memory.data(256);
+// An entry: value in the low 32 bits, code in the next 16, bit 63 where the element is NaN or Inf.
+const SPECIAL: u64 = 0x8000000000000000;
+
+/** 256 entries of an 8-bit format. */
+const ENTRIES: usize = memory.data(2048, 16);
 
 const SIGN: u32 = 0x80000000;
 const INFINITE_WORD: u32 = 0x7f800000;
 
-/** Fills the tables for the 8-bit format at hand. */
+// @ts-ignore: decorator
+@inline
+function entry(value: u32, code: i32, special: bool): u64 {
+  return <u64>value | (<u64>(<u32>code & 0xffff) << 32) | (special ? SPECIAL : 0);
+}
+
+/** Fills the table for the 8-bit format at hand. */
 export function prepareTables(): void {
   const width = exponentBits + fractionBits + 1;
   for (let word: u32 = 0; word < 256; word++) {
@@ -26,42 +33,27 @@ export function prepareTables(): void {
     const special = e >= LIMIT;
     const power = reinterpret<f32>((e - fractionBits + 127) << 23);
     const value: f32 = special || m === 0 ? 0 : <f32>m * power;
-    store<u32>(VALUES + (<usize>word << 2), reinterpret<u32>(value) | (sig & SIGN));
-    store<u8>(CODES + <usize>word, special || m === 0 ? ZERO_BYTE : e + bias - 1 + LEAST_BYTE);
-    store<u8>(NOT_FINITE + <usize>word, special);
+    const code = special || m === 0 ? ZERO_BYTE : e + bias - 1 + LEAST_BYTE;
+    store<u64>(ENTRIES + (<usize>word << 3), entry(reinterpret<u32>(value) | (sig & SIGN), code, special));
   }
 }
 
-// Value, code and class of the word read last.
-let value: u32 = 0;
-let code: i32 = 0;
-let special: i32 = 0;
-
 // @ts-ignore: decorator
 @inline
-function read(source: usize, i: usize): void {
-  if (wordBytes === 1) {
-    const word = <usize>load<u8>(source + i);
-    value = load<u32>(VALUES + (word << 2));
-    code = load<u8>(CODES + word);
-    special |= load<u8>(NOT_FINITE + word);
-    return;
-  }
-  if (exponentBits === 5) {
-    const word: u32 = load<u16>(source + (i << 1));
-    const m = word & 0x7fff;
-    // 2^112 moves fp16's exponents to fp32's, subnormals included.
-    const power = reinterpret<f32>((112 + 127) << 23);
-    value = reinterpret<u32>(reinterpret<f32>(m << 13) * power) | ((word & 0x8000) << 16);
-    code = m === 0 ? ZERO_BYTE : max(<i32>(m >> 10), 1) - 1 + LEAST_BYTE;
-    special |= <i32>(m >= 0x7c00);
-    return;
-  }
-  // bf16 in 2 bytes, tf32 in 4: the leading bits of fp32.
-  value = wordBytes === 2 ? (<u32>load<u16>(source + (i << 1))) << 16 : load<u32>(source + (i << 2)) & 0xffffe000;
+function halfEntry(word: u32): u64 {
+  const m = word & 0x7fff;
+  // 2^112 moves fp16's exponents to fp32's, subnormals included.
+  const power = reinterpret<f32>((112 + 127) << 23);
+  const value = reinterpret<u32>(reinterpret<f32>(m << 13) * power) | ((word & 0x8000) << 16);
+  return entry(value, m === 0 ? ZERO_BYTE : max(<i32>(m >> 10), 1) - 1 + LEAST_BYTE, m >= 0x7c00);
+}
+
+/** bf16 and tf32: the leading bits of an fp32 word. */
+// @ts-ignore: decorator
+@inline
+function topEntry(value: u32): u64 {
   const m = value & ~SIGN;
-  code = m === 0 ? ZERO_SHORT : max(<i32>(m >> 23), 1) - 127;
-  special |= <i32>(m >= INFINITE_WORD);
+  return entry(value, m === 0 ? ZERO_SHORT : max(<i32>(m >> 23), 1) - 127, m >= INFINITE_WORD);
 }
 
 /** Whether the format's exponents need 16-bit codes. */
@@ -71,46 +63,65 @@ function shorts(): bool {
   return exponentBits === 8;
 }
 
-/** One row of k words, padded with zeros; `mask`: a byte a position, 0 where it is absent, or 0. 1: holds NaN or Inf. */
-export function packRow(source: usize, k: i32, padded: i32, values: usize, codes: usize, mask: usize): i32 {
-  special = 0;
-  for (let i: usize = 0; i < <usize>padded; i++) {
-    if (i < <usize>k && (mask === 0 || load<u8>(mask + i) !== 0)) read(source, i);
-    else {
-      value = 0;
-      code = shorts() ? ZERO_SHORT : ZERO_BYTE;
+// @ts-ignore: decorator
+@inline
+function put(entry: u64, values: usize, codes: usize, wide: bool): void {
+  store<u32>(values, <u32>entry);
+  if (wide) store<u16>(codes, <u16>(entry >> 32));
+  else store<u8>(codes, <u8>(entry >> 32));
+}
+
+/**
+ * Packs k words, values `valueStep` and codes `codeStep` bytes apart, and zeros up to `padded`. `mask`: a byte a
+ * position, 0 where it is absent, or 0. 1: holds NaN or Inf.
+ */
+function packVector(
+  source: usize,
+  k: i32,
+  padded: i32,
+  values: usize,
+  valueStep: usize,
+  codes: usize,
+  codeStep: usize,
+  mask: usize,
+): i32 {
+  const width = wordBytes;
+  const wide = shorts();
+  const zero = entry(0, wide ? ZERO_SHORT : ZERO_BYTE, false);
+  let seen: u64 = 0;
+  for (let i: usize = 0; i < <usize>k; i++) {
+    let x = zero;
+    if (mask === 0 || load<u8>(mask + i) !== 0) {
+      if (width === 1) x = load<u64>(ENTRIES + (<usize>load<u8>(source + i) << 3));
+      else if (!wide) x = halfEntry(load<u16>(source + (i << 1)));
+      else if (width === 2) x = topEntry(<u32>load<u16>(source + (i << 1)) << 16);
+      else x = topEntry(load<u32>(source + (i << 2)) & 0xffffe000);
     }
-    store<u32>(values + (i << 2), value);
-    if (shorts()) store<i16>(codes + (i << 1), <i16>code);
-    else store<u8>(codes + i, <u8>code);
+    seen |= x;
+    put(x, values, codes, wide);
+    values += valueStep;
+    codes += codeStep;
   }
-  return special;
+  for (let i = k; i < padded; i++) {
+    put(zero, values, codes, wide);
+    values += valueStep;
+    codes += codeStep;
+  }
+  return <i32>(seen >> 63);
+}
+
+/** One row. */
+export function packRow(source: usize, k: i32, padded: i32, values: usize, codes: usize, mask: usize): i32 {
+  return packVector(source, k, padded, values, 4, codes, shorts() ? 2 : 1, mask);
 }
 
 /** One column, lane 0..15 of its panel. */
 export function packColumn(source: usize, k: i32, padded: i32, values: usize, codes: usize, lane: usize): i32 {
-  special = 0;
-  values += lane << 2;
-  codes += shorts() ? lane << 1 : lane;
-  for (let i: usize = 0; i < <usize>padded; i++) {
-    if (i < <usize>k) read(source, i);
-    else {
-      value = 0;
-      code = shorts() ? ZERO_SHORT : ZERO_BYTE;
-    }
-    store<u32>(values + (i << 6), value);
-    if (shorts()) store<i16>(codes + (i << 5), <i16>code);
-    else store<u8>(codes + (i << 4), <u8>code);
-  }
-  return special;
+  const codeBytes: usize = shorts() ? 2 : 1;
+  return packVector(source, k, padded, values + (lane << 2), 64, codes + lane * codeBytes, codeBytes << 4, 0);
 }
 
 /** Zero columns from `lane` on. */
 export function clearColumns(padded: i32, values: usize, codes: usize, lane: usize): void {
-  for (let i: usize = 0; i < <usize>padded; i++)
-    for (let j = lane; j < 16; j++) {
-      store<u32>(values + (i << 6) + (j << 2), 0);
-      if (shorts()) store<i16>(codes + (i << 5) + (j << 1), <i16>ZERO_SHORT);
-      else store<u8>(codes + (i << 4) + j, <u8>ZERO_BYTE);
-    }
+  for (let j = lane; j < 16; j++) packColumn(0, 0, padded, values, codes, j);
 }

@@ -51,10 +51,28 @@ export function rowI32(a: usize, aCodes: usize, b: usize, bCodes: usize, k: i32,
 }
 
 /**
- * Window exponents and scales from the products' exponents in EXPONENTS. Bits of the lanes whose window fp32 does not
- * hold: E outside lowestExponent..HIGHEST_EXPONENT. An infinite or NaN c stays what it is and is no such lane.
+ * Window exponents and scales from the products' exponents in EXPONENTS. False where a lane's exponent is outside
+ * lowestExponent..HIGHEST_EXPONENT, be it of a window, of an infinite c or of no term at all.
  */
-function exponentsInRange(c: usize): i32 {
+function exponentsInRange(c: usize): bool {
+  let least = i32x4.splat(i32.MAX_VALUE);
+  let most = i32x4.splat(i32.MIN_VALUE);
+  for (let at: usize = 0; at < 64; at += 16) {
+    const e = i32x4.max_s(
+      v128.load(EXPONENTS + at),
+      i32x4.sub(biasedExponents(v128.load(c + at)), i32x4.splat(127)),
+    );
+    least = i32x4.min_s(least, e);
+    most = i32x4.max_s(most, e);
+    place(at, e);
+  }
+  const below = i32x4.lt_s(least, i32x4.splat(lowestExponent));
+  return i32x4.bitmask(v128.or(below, i32x4.gt_s(most, i32x4.splat(HIGHEST_EXPONENT)))) === 0;
+}
+
+/** Every lane on its own: no term gives +0, an infinite or NaN c stays, a window out of range goes the slow way. */
+function stepOutOfRange(aCodes: usize, bCodes: usize, a: usize, b: usize, n: i32, c: usize): void {
+  shortExponents(aCodes, bCodes, n);
   let outside = 0;
   for (let at: usize = 0; at < 64; at += 16) {
     const products = v128.load(EXPONENTS + at);
@@ -72,16 +90,14 @@ function exponentsInRange(c: usize): i32 {
     place(at, i32x4.min_s(i32x4.max_s(e, i32x4.splat(lowestExponent)), i32x4.splat(HIGHEST_EXPONENT)));
     v128.store(CARRIED + at, addend);
   }
-  return outside;
-}
-
-/** Infinite and NaN addends as they were. */
-function keepSpecial(c: usize): void {
+  accumulate(a, b, n, SUMS);
+  finishSingle(c);
   for (let at: usize = 0; at < 64; at += 16) {
     const before = v128.load(CARRIED + at);
     const special = i32x4.eq(biasedExponents(before), i32x4.splat(255));
     v128.store(c + at, v128.bitselect(before, v128.load(c + at), special));
   }
+  slowSteps(outside, a, b, n, c);
 }
 
 /** Formats of fp32's exponent range; fp32 output. Codes are i16. */
@@ -89,11 +105,10 @@ export function rowI32Shorts(a: usize, aCodes: usize, b: usize, bCodes: usize, k
   const n = block;
   for (let i = 0; i < k; i += n) {
     shortExponents(aCodes, bCodes, n);
-    const outside = exponentsInRange(c);
-    accumulate(a, b, n, SUMS);
-    finishSingle(c);
-    keepSpecial(c);
-    if (outside !== 0) slowSteps(outside, a, b, n, c);
+    if (exponentsInRange(c)) {
+      accumulate(a, b, n, SUMS);
+      finishSingle(c);
+    } else stepOutOfRange(aCodes, bCodes, a, b, n, c);
     aCodes += n << 1;
     bCodes += n << 5;
     a += n << 2;
