@@ -54,14 +54,19 @@ export function differenceOf(left: WordArray, right: WordArray, format: FormatNa
   return { words, different, maxUlp, nonFinite, first, worst, ulps };
 }
 
+/** Numbers of up to 32 bits are ordered exactly in doubles; fp64 words in bigints. */
 function ulpDistance(left: WordArray, right: WordArray, index: number, name: FormatName): number {
   const { kind, wordBits } = FORMATS[name];
-  const order = (words: WordArray): bigint => {
-    const word = BigInt(readWord(words, index, wordBits));
-    if (kind !== 'float') return BigInt.asIntN(wordBits, word);
-    const sign = word >> BigInt(wordBits - 1);
-    return sign === 0n ? word : (1n << BigInt(wordBits - 1)) - word;
-  };
-  const distance = order(left) - order(right);
-  return Number(distance < 0n ? -distance : distance);
+  if (wordBits === 64) {
+    const order = (words: WordArray): bigint => {
+      const word = readWord(words, index, wordBits) as bigint;
+      return word >> 63n === 0n ? word : (1n << 63n) - word;
+    };
+    const distance = order(left) - order(right);
+    return Number(distance < 0n ? -distance : distance);
+  }
+  const half = 2 ** (wordBits - 1);
+  const order = (word: number): number =>
+    word < half ? word : kind === 'float' ? half - word : word - 2 * half;
+  return Math.abs(order(left[index]!) - order(right[index]!));
 }
