@@ -19,6 +19,7 @@ export { type GemmOperands, type LoadedOperands, loadOperands, type TensorInput 
 export type { OpRequest } from './gemm/resolve.js';
 export { type GemmPlan, type GemmRun, runGemm } from './gemm/run.js';
 export type { ErrorStatistics, SpecialCounts } from './gemm/statistics.js';
+export { type StreamOptions, type StreamResult, streamGemm } from './gemm/stream.js';
 export { type Manifest, readManifest, writeManifest } from './manifest/manifest.js';
 export { type Verdict, type VerifyOptions, verify } from './manifest/verify.js';
 export { type CastResult, type CastRule, castWords } from './numbers/cast.js';

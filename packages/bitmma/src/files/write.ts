@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { FORMATS, type FormatName, InputError, type WordArray } from '@bitmma/core';
+import { BitmmaError, FORMATS, type FormatName, InputError, type WordArray } from '@bitmma/core';
 import { hexWord } from './hex.js';
 import { FileError } from './source.js';
 
@@ -18,24 +18,24 @@ process.once('exit', () => {
   for (const path of pending) rmSync(path, { force: true });
 });
 
-/** Writes through a temporary file beside the target, renamed when whole: a reader sees all of it or nothing. */
-export async function writeAtomically(path: string, parts: Iterable<Uint8Array | string>): Promise<void> {
+/**
+ * Gives `body` a temporary file beside the target, renamed over it once body is done: a reader sees all of it or
+ * nothing. Whatever body throws leaves no file behind.
+ */
+export async function writeThrough(path: string, body: (handle: FileHandle) => Promise<void>): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   pending.add(temporary);
   let handle: FileHandle | undefined;
   try {
     handle = await open(temporary, 'wx');
-    for (const part of parts) {
-      const bytes = typeof part === 'string' ? Buffer.from(part) : part;
-      for (let at = 0; at < bytes.byteLength; )
-        at += (await handle.write(bytes, at, Math.min(2 ** 28, bytes.byteLength - at))).bytesWritten;
-    }
+    await body(handle);
     await handle.close();
     handle = undefined;
     await rename(temporary, path);
   } catch (error) {
     await handle?.close();
     await rm(temporary, { force: true });
+    if (error instanceof BitmmaError) throw error;
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw new FileError(
       path,
@@ -45,6 +45,16 @@ export async function writeAtomically(path: string, parts: Iterable<Uint8Array |
     pending.delete(temporary);
   }
 }
+
+/** Writes parts one after another, through a temporary file. */
+export const writeAtomically = (path: string, parts: Iterable<Uint8Array | string>): Promise<void> =>
+  writeThrough(path, async (handle) => {
+    for (const part of parts) {
+      const bytes = typeof part === 'string' ? Buffer.from(part) : part;
+      for (let at = 0; at < bytes.byteLength; )
+        at += (await handle.write(bytes, at, Math.min(2 ** 28, bytes.byteLength - at))).bytesWritten;
+    }
+  });
 
 /** NumPy type codes to write: formats NumPy lacks go as V1 and V2, which ml_dtypes views back. */
 function npyDescr(format: FormatName): string {

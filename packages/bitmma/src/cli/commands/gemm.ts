@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { checkOutputName, writeTensor } from '../../files/write.js';
 import { gemmLoaded } from '../../gemm/gemm.js';
 import { loadOperands } from '../../gemm/prepare.js';
+import { streamGemm } from '../../gemm/stream.js';
 import { writeManifest } from '../../manifest/manifest.js';
 import { VERSION } from '../../version.js';
 import type { Register } from '../io.js';
@@ -17,12 +18,14 @@ import {
   type OpFlags,
 } from '../options.js';
 import { gemmJson, gemmText } from '../report.js';
+import { streamJson, streamOptions, streamText } from '../stream-report.js';
 
 interface Flags extends OpFlags, OperandFlags {
   outFormat?: string;
   out?: string;
   manifest?: string;
   statistics: boolean;
+  memory?: string;
 }
 
 export const gemmCommand: Register = (io) =>
@@ -34,6 +37,7 @@ export const gemmCommand: Register = (io) =>
     .option('--out <file>', 'writes D: .npy, .safetensors or .hex')
     .option('--manifest <file>', 'writes what was run, for verify')
     .option('--no-statistics', 'leaves out the fp64 product')
+    .option('--memory <size>', 'streams strips of the files within this budget (512M, 4G) to --out FILE.npy')
     .option('--json', 'the report as JSON')
     .action(async (a: string, b: string, flags: Flags) => {
       if (flags.out !== undefined) checkOutputName(flags.out);
@@ -46,6 +50,12 @@ export const gemmCommand: Register = (io) =>
         signal: io.signal,
         on: console.on,
       };
+      if (flags.memory !== undefined) {
+        const streamed = { ...options, ...streamOptions(flags) };
+        const done = await streamGemm(a, b, streamed).finally(console.close);
+        io.out(flags.json === true ? `${JSON.stringify(streamJson(done))}\n` : streamText(done));
+        return;
+      }
       const loaded = await loadOperands(operands, options, io.signal);
       const result = await gemmLoaded(loaded, options).finally(console.close);
       if (flags.out !== undefined)
