@@ -28,9 +28,9 @@ export function exponentRange(format: FloatFormat): readonly [number, number] {
 }
 
 const NAN_TEST: Readonly<Record<FloatFormat['specials'], string>> = {
-  ieee: 'x == vec4u(XMAX) & m != vec4u(0u)',
-  'nan-only': 'x == vec4u(XMAX) & m == vec4u(MMAX)',
-  fnuz: 'x == vec4u(0u) & m == vec4u(0u) & s == vec4u(1u)',
+  ieee: '(x == vec4u(XMAX)) & (m != vec4u(0u))',
+  'nan-only': '(x == vec4u(XMAX)) & (m == vec4u(MMAX))',
+  fnuz: '(x == vec4u(0u)) & (m == vec4u(0u)) & (s == vec4u(1u))',
   none: 'vec4<bool>(false)',
 };
 
@@ -45,7 +45,7 @@ function fields(format: FloatFormat): string {
   let x = (v >> vec4u(${w}u)) & vec4u(${xmax}u);
   let s = ${format.signed ? `(v >> vec4u(${w + format.exponentBits}u)) & vec4u(1u)` : 'vec4u(0u)'};
   let nan = ${sub(NAN_TEST[format.specials])};
-  let inf = ${format.specials === 'ieee' ? sub('x == vec4u(XMAX) & m == vec4u(0u)') : 'vec4<bool>(false)'};`;
+  let inf = ${format.specials === 'ieee' ? sub('(x == vec4u(XMAX)) & (m == vec4u(0u))') : 'vec4<bool>(false)'};`;
 }
 
 export interface ElementCode {
@@ -75,7 +75,7 @@ export function decodeFunction(name: string, code: ElementCode): string {
   let sig = ((mag ^ (vec4u(0u) - s)) + s) & vec4u(0x7fffu);
   var code = (exponent << vec4u(16u)) | sig;
   code = select(code, vec4u(0u), mag == vec4u(0u));
-  code = select(code, (vec4u(${INFINITY_CODE << 16}u) | ((vec4u(1u) ^ (vec4u(0u) - s)) + s) & vec4u(0x7fffu)), inf);
+  code = select(code, vec4u(${INFINITY_CODE << 16}u) | (((vec4u(1u) ^ (vec4u(0u) - s)) + s) & vec4u(0x7fffu)), inf);
   return select(code, vec4u(${NAN_CODE << 16}u), nan);
 }
 `;
