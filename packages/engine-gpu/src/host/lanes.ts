@@ -1,4 +1,11 @@
-import { InputError, type MmaOp, type Operand, type Sparsity, type WordArray, chunkLength } from '@bitmma/core';
+import {
+  chunkLength,
+  InputError,
+  type MmaOp,
+  type Operand,
+  type Sparsity,
+  type WordArray,
+} from '@bitmma/core';
 
 /** Words seen as lanes (rows of A, columns of B, cases of a batch) by k positions. */
 export interface LaneView {
@@ -43,7 +50,12 @@ export const paddedLanes = ({ first, last }: LaneRange): number => Math.ceil((la
  * Lanes first..last packed k-major for coalesced loads: item [k / per][lane] holds `per` consecutive k positions of
  * `bits` bits, the lowest k in the low bits; lanes padded to a multiple of four with zero words.
  */
-export function packLanes(view: LaneView, range: LaneRange, k: number, bits: number): Uint32Array<ArrayBuffer> {
+export function packLanes(
+  view: LaneView,
+  range: LaneRange,
+  k: number,
+  bits: number,
+): Uint32Array<ArrayBuffer> {
   const per = 32 / bits;
   const width = paddedLanes(range);
   const out = new Uint32Array(Math.ceil(k / per) * width);

@@ -1,4 +1,4 @@
-import { hostGpu, unavailable, USAGE } from './gpu.js';
+import { hostGpu, USAGE, unavailable } from './gpu.js';
 import { OPERATIONS, type Operation, selfTest } from './self-test.js';
 
 export interface DeviceOptions {
@@ -6,6 +6,8 @@ export interface DeviceOptions {
   readonly gpu?: GPU;
   /** Bytes of the largest buffer to use, at most the device's own limit. */
   readonly maxBufferBytes?: number;
+  /** Whether to compile for a software renderer; default by the adapter's name. */
+  readonly software?: boolean;
   /** Operations that the device must compute exactly before it is used. */
   readonly operations?: readonly Operation[];
 }
@@ -21,6 +23,7 @@ export class Device {
     readonly name: string,
     readonly maxBufferBytes: number,
     readonly workgroupMemory: number,
+    readonly software: boolean,
   ) {
     gpu.lost.then((info) => {
       this.#lost = info.message || info.reason || 'unknown reason';
@@ -46,20 +49,28 @@ export class Device {
       maxComputeWorkgroupStorageSize: limits.maxComputeWorkgroupStorageSize,
     };
     const device = await adapter.requestDevice({ requiredLimits }).catch((error: Error) => {
-      throw unavailable(`the adapter gave no device: ${error.message}`, 'close other users of the GPU and retry');
+      throw unavailable(
+        `the adapter gave no device: ${error.message}`,
+        'close other users of the GPU and retry',
+      );
     });
-    const name = [info?.vendor, info?.architecture, info?.description].filter(Boolean).join(' ') || 'unnamed adapter';
+    const name =
+      [info?.vendor, info?.architecture, info?.description].filter(Boolean).join(' ') || 'unnamed adapter';
     const most = Math.min(limits.maxBufferSize, limits.maxStorageBufferBindingSize, 2 ** 31);
     const wrapped = new Device(
       device,
       name,
       Math.min(most, options.maxBufferBytes ?? most),
       limits.maxComputeWorkgroupStorageSize,
+      options.software ?? /swiftshader|lavapipe|llvmpipe|warp/i.test(name),
     );
     try {
       const failed = await selfTest(device, options.operations ?? OPERATIONS);
       if (failed !== null)
-        throw unavailable(`${name} fails its self-test at ${failed}`, 'use another adapter or another engine');
+        throw unavailable(
+          `${name} fails its self-test at ${failed}`,
+          'use another adapter or another engine',
+        );
     } catch (error) {
       device.destroy();
       throw error;
@@ -116,15 +127,21 @@ export class Device {
     } catch (error) {
       thrown = error;
     }
-    const [memory, invalid] = await Promise.all([this.gpu.popErrorScope(), this.gpu.popErrorScope()]).catch(() => [
-      null,
-      null,
-    ]);
+    const [memory, invalid] = await Promise.all([this.gpu.popErrorScope(), this.gpu.popErrorScope()]).catch(
+      () => [null, null],
+    );
     this.check();
     if (memory)
-      throw unavailable(`the device has no memory for ${what}: ${memory.message}`, 'use smaller tiles or close sessions');
+      throw unavailable(
+        `the device has no memory for ${what}: ${memory.message}`,
+        'use smaller tiles or close sessions',
+      );
     if (thrown !== undefined) throw thrown;
-    if (invalid) throw unavailable(`the device refused ${what}: ${invalid.message}`, 'use another adapter or another engine');
+    if (invalid)
+      throw unavailable(
+        `the device refused ${what}: ${invalid.message}`,
+        'use another adapter or another engine',
+      );
     return value as T;
   }
 

@@ -1,4 +1,11 @@
-import { type Engine, type MmaOp, type OpenOptions, type Session, type Support, UnsupportedError } from '@bitmma/core';
+import {
+  type Engine,
+  type MmaOp,
+  type OpenOptions,
+  type Session,
+  type Support,
+  UnsupportedError,
+} from '@bitmma/core';
 import { Device, type DeviceOptions } from './device.js';
 import { unsupportedReason } from './plan.js';
 import { KERNEL, type Shelf, WebgpuSession } from './session.js';
@@ -39,7 +46,8 @@ class Webgpu implements WebgpuEngine {
 
   async open(op: MmaOp, options: OpenOptions = {}): Promise<Session> {
     const reason = unsupportedReason(op);
-    if (reason !== null) throw new UnsupportedError(`webgpu does not run ${op.device} ${op.instruction}: ${reason}`);
+    if (reason !== null)
+      throw new UnsupportedError(`webgpu does not run ${op.device} ${op.instruction}: ${reason}`);
     if (options.kernel !== undefined && options.kernel !== KERNEL)
       throw new UnsupportedError(`webgpu has the kernel ${KERNEL}, got ${options.kernel}`);
     if (this.current.lost !== null) {

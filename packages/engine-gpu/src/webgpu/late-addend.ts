@@ -4,7 +4,7 @@ import { layoutOf, roundFunction } from './wgsl/round.js';
 import { scaleFunction } from './wgsl/wide.js';
 
 /**
- * \`lateAddend(sum, p, any, classes, c)\`: CDNA3's addition of c to the products' sum, a multiple of
+ * `lateAddend(low, high, p, present, classes, c)`: CDNA3's addition of c to the products' sum, a multiple of
  * 2^(E - fraction), E = p - 2 * CODE_BIAS (numerics 4.5). Both branches end in one rounding.
  */
 export function lateAddendFunctions(rule: LateAddend, fraction: number, output: Output): string {
@@ -20,7 +20,9 @@ export function lateAddendFunctions(rule: LateAddend, fraction: number, output: 
   return `${scaleFunction('cutAddend', rule.addendRounding)}${scaleFunction('cutSum', rule.sumRounding)}
 ${rule.normalFraction === null ? '' : scaleFunction('cutNormal', rule.normalRounding)}
 ${roundFunction('roundOutput', output)}
-fn lateAddend(sum: vec2u, p: u32, products: bool, classes: u32, c: u32) -> u32 {
+fn lateAddend(low: u32, high: u32, p: u32, present: u32, classes: u32, c: u32) -> u32 {
+  let sum = vec2u(low, high);
+  let products = present != 0u;
   let all = withAddend(classes, c);
   if (all != 0u) { return specialWord(all); }
   let e = i32(p) - ${2 * CODE_BIAS};

@@ -1,8 +1,8 @@
 import { FORMATS, type Inputs, type MmaOp, scaleWordCount, sparseWordCount } from '@bitmma/core';
 import {
+  columnsOfB,
   type LaneRange,
   type LaneView,
-  columnsOfB,
   packLanes,
   packMasks,
   paddedLanes,
@@ -27,7 +27,13 @@ export interface OperandSource {
 }
 
 /** Uploads lanes of one operand. */
-export function uploadBand(device: Device, op: MmaOp, source: OperandSource, range: LaneRange, k: number): Band {
+export function uploadBand(
+  device: Device,
+  op: MmaOp,
+  source: OperandSource,
+  range: LaneRange,
+  k: number,
+): Band {
   const made: GPUBuffer[] = [];
   const upload = (words: Uint32Array<ArrayBuffer>): GPUBuffer => {
     const buffer = device.upload(words);
@@ -54,7 +60,12 @@ export function releaseBand(device: Device, band: Band): void {
 
 /** Lanes whose largest packed array fits a buffer. */
 export function lanesPerBuffer(op: MmaOp, bits: number, k: number, bytes: number): number {
-  const words = Math.max(1, Math.ceil((k * bits) / 32), scaleWordCount(op, k), op.sparsity ? Math.ceil(k / 32) : 0);
+  const words = Math.max(
+    1,
+    Math.ceil((k * bits) / 32),
+    scaleWordCount(op, k),
+    op.sparsity ? Math.ceil(k / 32) : 0,
+  );
   return Math.max(4, Math.floor(bytes / 4 / words));
 }
 
@@ -107,4 +118,5 @@ export class DeviceOperands {
 }
 
 /** Metadata words a case of a batch has. */
-export const metadataWords = (op: MmaOp, k: number): number => (op.sparsity ? sparseWordCount(op.sparsity, k) : 0);
+export const metadataWords = (op: MmaOp, k: number): number =>
+  op.sparsity ? sparseWordCount(op.sparsity, k) : 0;

@@ -1,4 +1,4 @@
-import { FORMATS, type Datapath, type FormatName, type MmaOp } from '@bitmma/core';
+import { type Datapath, FORMATS, type FormatName, type MmaOp } from '@bitmma/core';
 import { cdna3OddEven } from './datapath/cdna3-odd-even.js';
 import { cdna3Window } from './datapath/cdna3-window.js';
 import { fusedWindow } from './datapath/fused-window.js';
@@ -10,9 +10,9 @@ import { scaledWindow, scaledWindowLimit } from './datapath/scaled-window.js';
 import { sequentialFma, sequentialFmaLimit } from './datapath/sequential-fma.js';
 import { splitWindow, splitWindowLimit } from './datapath/split-window.js';
 import { lateAddendBits } from './late-addend.js';
-import { type StepSource, blockOf } from './step.js';
+import { blockOf, type StepSource } from './step.js';
+import { exponentRange, floatFormat, SIGNIFICAND_BITS } from './wgsl/decode.js';
 import { windowBits } from './window.js';
-import { SIGNIFICAND_BITS, exponentRange, floatFormat } from './wgsl/decode.js';
 
 /** A signed two-limb sum: 62 bits of magnitude, one of sign, one spare. */
 const SUM_BITS = 63;
@@ -66,7 +66,8 @@ function elementLimit(op: MmaOp): string | null {
 }
 
 function addendLimit(op: MmaOp): string | null {
-  if (op.datapath.kind === 'integer') return op.c === 's32' && op.d === 's32' ? null : 'integer sums end in s32';
+  if (op.datapath.kind === 'integer')
+    return op.c === 's32' && op.d === 's32' ? null : 'integer sums end in s32';
   const { format, precision } = op.datapath.output;
   if (format === 'fp64') return 'an exact fp64 product needs 106 bits, two 32-bit limbs hold 64';
   if (op.d !== format) return `d is ${op.d} where the datapath ends in ${format}`;

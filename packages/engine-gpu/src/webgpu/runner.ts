@@ -2,7 +2,7 @@ import type { KRange, MmaOp } from '@bitmma/core';
 import type { Device } from './device.js';
 import { MAP_MODE_READ, STAGE_COMPUTE, USAGE, unavailable } from './gpu.js';
 import type { Band } from './operands.js';
-import { type Mode, type Shader, buildShader } from './shader.js';
+import { buildShader, type Mode, type Shader } from './shader.js';
 
 /** Multiply-adds of one submission at most: far below a second on any GPU, so that no watchdog stops it. */
 const SUBMISSION_TERMS = 2 ** 33;
@@ -42,14 +42,21 @@ export class Runner {
       });
       const module = device.gpu.createShaderModule({ code: shader.source });
       const fault = (await module.getCompilationInfo()).messages.find((message) => message.type === 'error');
-      if (fault) throw unavailable(`the device refuses the kernel, line ${fault.lineNum}: ${fault.message}`, 'use another engine');
+      if (fault)
+        throw unavailable(
+          `the device refuses the kernel, line ${fault.lineNum}: ${fault.message}`,
+          'use another engine',
+        );
       const pipeline = await device.gpu
         .createComputePipelineAsync({
           layout: device.gpu.createPipelineLayout({ bindGroupLayouts: [layout] }),
           compute: { module, entryPoint: 'main' },
         })
         .catch((error: Error) => {
-          throw unavailable(`the device did not compile ${op.instruction}: ${error.message}`, 'use another engine');
+          throw unavailable(
+            `the device did not compile ${op.instruction}: ${error.message}`,
+            'use another engine',
+          );
         });
       return new Runner(device, op, mode, shader, layout, pipeline);
     });
@@ -59,7 +66,14 @@ export class Runner {
    * Runs the chain over a window of outputs whose words of c lie in `acc`, segment by segment in order; d replaces c.
    * Positions at or beyond a range's end read as +0.
    */
-  submit(a: Band, b: Band, acc: GPUBuffer, window: Window, chain: readonly KRange[], scaleBlocks: number): GPUBuffer {
+  submit(
+    a: Band,
+    b: Band,
+    acc: GPUBuffer,
+    window: Window,
+    chain: readonly KRange[],
+    scaleBlocks: number,
+  ): GPUBuffer {
     const dispatches = this.segments(window, chain);
     const params = new Uint32Array((dispatches.length * SLOT_BYTES) / 4);
     dispatches.forEach(({ k0, k1, kEnd }, i) => {
@@ -104,7 +118,8 @@ export class Runner {
 
   /** Ranges cut into whole instructions so that no submission is long; a ragged end is padded to an instruction. */
   private segments(window: Window, chain: readonly KRange[]): { k0: number; k1: number; kEnd: number }[] {
-    const outputs = (window.rowQuads - window.rowQuad0) * 4 * Math.max(4, (window.colQuads - window.colQuad0) * 4);
+    const outputs =
+      (window.rowQuads - window.rowQuad0) * 4 * Math.max(4, (window.colQuads - window.colQuad0) * 4);
     const { k } = this.op;
     const most = Math.max(1, Math.floor(SUBMISSION_TERMS / outputs / k)) * k;
     const segments: { k0: number; k1: number; kEnd: number }[] = [];

@@ -1,4 +1,4 @@
-import { STAGE_COMPUTE, MAP_MODE_READ, USAGE } from './gpu.js';
+import { MAP_MODE_READ, STAGE_COMPUTE, USAGE } from './gpu.js';
 import { WIDE } from './wgsl/wide.js';
 
 /** One operation: a WGSL expression of u32 x and y, and the word that it must give. */
@@ -26,17 +26,37 @@ export const OPERATIONS: readonly Operation[] = [
   { name: 'addition', wgsl: 'x + y', expected: (x, y) => (x + y) >>> 0 },
   { name: 'subtraction', wgsl: 'x - y', expected: (x, y) => (x - y) >>> 0 },
   { name: 'multiplication', wgsl: 'x * y', expected: (x, y) => Math.imul(x, y) >>> 0 },
-  { name: 'signed multiplication', wgsl: 'u32(i32(x) * (i32(y) >> 20u))', expected: (x, y) => Math.imul(x, y >> 20) >>> 0 },
-  { name: 'division by a constant', wgsl: 'x / 24u + x % 24u', expected: (x) => Math.floor(x / 24) + (x % 24) },
+  {
+    name: 'signed multiplication',
+    wgsl: 'u32(i32(x) * (i32(y) >> 20u))',
+    expected: (x, y) => Math.imul(x, y >> 20) >>> 0,
+  },
+  {
+    name: 'division by a constant',
+    wgsl: 'x / 24u + x % 24u',
+    expected: (x) => Math.floor(x / 24) + (x % 24),
+  },
   { name: 'left shift', wgsl: 'x << (y & 31u)', expected: (x, y) => (x << (y & 31)) >>> 0 },
   { name: 'right shift', wgsl: 'x >> (y & 31u)', expected: (x, y) => x >>> (y & 31) },
-  { name: 'arithmetic right shift', wgsl: 'u32(i32(x) >> (y & 31u))', expected: (x, y) => (x >> (y & 31)) >>> 0 },
+  {
+    name: 'arithmetic right shift',
+    wgsl: 'u32(i32(x) >> (y & 31u))',
+    expected: (x, y) => (x >> (y & 31)) >>> 0,
+  },
   { name: 'leading zeros', wgsl: 'countLeadingZeros(x)', expected: (x) => Math.clz32(x) },
   { name: 'maximum', wgsl: 'max(x, y)', expected: (x, y) => Math.max(x, y) },
   { name: 'minimum', wgsl: 'min(x, y)', expected: (x, y) => Math.min(x, y) },
-  { name: 'signed maximum', wgsl: 'u32(max(i32(x), i32(y)))', expected: (x, y) => Math.max(signed(x), signed(y)) >>> 0 },
+  {
+    name: 'signed maximum',
+    wgsl: 'u32(max(i32(x), i32(y)))',
+    expected: (x, y) => Math.max(signed(x), signed(y)) >>> 0,
+  },
   { name: 'absolute value', wgsl: 'u32(abs(i32(x)))', expected: (x) => Math.abs(signed(x)) >>> 0 },
-  { name: 'signed comparison', wgsl: 'select(0u, 1u, i32(x) < i32(y))', expected: (x, y) => Number(signed(x) < signed(y)) },
+  {
+    name: 'signed comparison',
+    wgsl: 'select(0u, 1u, i32(x) < i32(y))',
+    expected: (x, y) => Number(signed(x) < signed(y)),
+  },
   { name: 'unsigned comparison', wgsl: 'select(0u, 1u, x < y)', expected: (x, y) => Number(x < y) },
   {
     name: 'vector lanes',
@@ -130,7 +150,10 @@ export async function selfTest(device: GPUDevice, operations: readonly Operation
     });
     const pipeline = await device.createComputePipelineAsync({
       layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
-      compute: { module: device.createShaderModule({ code: shaderOf(operations, count) }), entryPoint: 'main' },
+      compute: {
+        module: device.createShaderModule({ code: shaderOf(operations, count) }),
+        entryPoint: 'main',
+      },
     });
     const encoder = device.createCommandEncoder();
     const pass = encoder.beginComputePass();

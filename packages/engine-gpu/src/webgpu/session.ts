@@ -1,5 +1,8 @@
 import {
   CancelledError,
+  checkDots,
+  checkInputs,
+  checkTile,
   type DotBatch,
   FORMATS,
   InputError,
@@ -10,18 +13,23 @@ import {
   type Operand,
   type RunReport,
   type Session,
+  scaleWordCount,
   type Tile,
   type Token,
   UnsupportedError,
-  checkDots,
-  checkInputs,
-  checkTile,
-  scaleWordCount,
 } from '@bitmma/core';
 import { casesOf, splitLanes } from '../host/lanes.js';
 import type { Device } from './device.js';
 import { USAGE } from './gpu.js';
-import { type Band, DeviceOperands, type OperandSource, lanesPerBuffer, metadataWords, releaseBand, uploadBand } from './operands.js';
+import {
+  type Band,
+  DeviceOperands,
+  lanesPerBuffer,
+  metadataWords,
+  type OperandSource,
+  releaseBand,
+  uploadBand,
+} from './operands.js';
 import { Runner, readBack } from './runner.js';
 import { chooseShape } from './shader.js';
 
@@ -59,7 +67,8 @@ export class WebgpuSession implements Session {
   ) {}
 
   private cancelled(): void {
-    if (this.options.signal?.aborted) throw new CancelledError(`${this.op.instruction}: stopped by its signal`);
+    if (this.options.signal?.aborted)
+      throw new CancelledError(`${this.op.instruction}: stopped by its signal`);
   }
 
   async load(inputs: Inputs): Promise<Loaded> {
@@ -95,7 +104,7 @@ export class WebgpuSession implements Session {
 
   private runner(): Promise<Runner> {
     this.#gemm ??= (async () => {
-      const shape = chooseShape(this.op, this.device.workgroupMemory);
+      const shape = chooseShape(this.op, this.device.workgroupMemory, this.device.software);
       if (shape === null)
         throw new UnsupportedError(
           `${this.op.instruction}: a step of K = ${this.op.k} does not fit ${this.device.workgroupMemory} bytes of workgroup memory`,
@@ -142,25 +151,40 @@ export class WebgpuSession implements Session {
     const at = (i: number, j: number): number =>
       (i - a.first - rowQuad0 * 4) * width + (j - b.first - colQuad0 * 4);
     const words = new Uint32Array((rowQuads - rowQuad0) * 4 * width);
-    if (tile.c) copyCells(rows, cols, tile.c, (i, j, from) => { words[at(i, j)] = tile.c!.words[from]; });
+    if (tile.c)
+      copyCells(rows, cols, tile.c, (i, j, from) => {
+        words[at(i, j)] = tile.c!.words[from];
+      });
     let acc: GPUBuffer | undefined;
     let uniforms: GPUBuffer | undefined;
     const free = (): void => {
       for (const buffer of [acc, uniforms]) if (buffer) this.device.release(buffer);
     };
     try {
-      await this.device.guarded(`a window of ${rows.last - rows.first} x ${cols.last - cols.first} results`, () => {
-        acc = this.device.create(words.byteLength, USAGE.STORAGE | USAGE.COPY_DST | USAGE.COPY_SRC);
-        this.device.gpu.queue.writeBuffer(acc, 0, words);
-        uniforms = runner.submit(a, b, acc, { rowQuad0, rowQuads, colQuad0, colQuads }, tile.chain, scaleWordCount(this.op, k));
-      });
+      await this.device.guarded(
+        `a window of ${rows.last - rows.first} x ${cols.last - cols.first} results`,
+        () => {
+          acc = this.device.create(words.byteLength, USAGE.STORAGE | USAGE.COPY_DST | USAGE.COPY_SRC);
+          this.device.gpu.queue.writeBuffer(acc, 0, words);
+          uniforms = runner.submit(
+            a,
+            b,
+            acc,
+            { rowQuad0, rowQuads, colQuad0, colQuads },
+            tile.chain,
+            scaleWordCount(this.op, k),
+          );
+        },
+      );
     } catch (error) {
       free();
       throw error;
     }
     const back = readBack(this.device, acc!)
       .then((result) => {
-        copyCells(rows, cols, tile.d, (i, j, into) => { tile.d.words[into] = result[at(i, j)]; });
+        copyCells(rows, cols, tile.d, (i, j, into) => {
+          tile.d.words[into] = result[at(i, j)];
+        });
         this.#elements += (rows.last - rows.first) * (cols.last - cols.first);
       })
       .catch((error: unknown) => {
@@ -198,7 +222,12 @@ export class WebgpuSession implements Session {
     const { op, device } = this;
     const { k } = batch;
     const scales = scaleWordCount(op, k);
-    const of = (name: MmaOp['a'], words: DotBatch['a'], extra?: Uint8Array, sparse?: Uint32Array): OperandSource => ({
+    const of = (
+      name: MmaOp['a'],
+      words: DotBatch['a'],
+      extra?: Uint8Array,
+      sparse?: Uint32Array,
+    ): OperandSource => ({
       view: casesOf(words, k),
       bits: FORMATS[name].wordBits,
       scales: extra ? casesOf(extra, scales) : null,

@@ -21,10 +21,11 @@ export interface Shader {
 }
 
 /** Bytes of workgroup memory for a tile of `depth` k positions. */
-export const tileBytes = (shape: WorkgroupShape, depth: number): number => (shape.rows + shape.cols) * 16 * depth;
+export const tileBytes = (shape: WorkgroupShape, depth: number): number =>
+  (shape.rows + shape.cols) * 16 * depth;
 
-/** k positions held at once: whole steps, about 32 of them. */
-export const tileDepth = (length: number): number => length * Math.max(1, Math.floor(32 / length));
+/** k positions held at once: whole steps, about 16 of them. */
+export const tileDepth = (length: number): number => length * Math.max(1, Math.floor(16 / length));
 
 /**
  * Largest first: 128 invocations (four warps) share 24 quads; 16 x 32 outputs and less where a long step needs the
@@ -37,9 +38,14 @@ const SHAPES: readonly WorkgroupShape[] = [
   { rows: 4, cols: 4 },
 ];
 
-export function chooseShape(op: MmaOp, memory: number): WorkgroupShape | null {
+/**
+ * The workgroup of an op. SwiftShader clears workgroup memory with one compiled store an item, so that most of its
+ * compile time goes by the tile's bytes: a software renderer gets the smallest shape.
+ */
+export function chooseShape(op: MmaOp, memory: number, software: boolean): WorkgroupShape | null {
   const depth = tileDepth(stepSource(op).length);
-  return SHAPES.find((shape) => tileBytes(shape, depth) <= memory) ?? null;
+  const shapes = software ? SHAPES.toReversed() : SHAPES;
+  return shapes.find((shape) => tileBytes(shape, depth) <= memory) ?? null;
 }
 
 const DOTS_INVOCATIONS = 64;
@@ -63,7 +69,10 @@ function fetch(name: 'A' | 'B', bits: number, sparse: boolean): string {
   const per = elementsPerWord(bits);
   const v = name.toLowerCase();
   const mask = bits === 32 ? '' : ` & vec4u(${2 ** bits - 1}u)`;
-  const word = per === 1 ? `${v}[k * p.${v}Quads + quad]` : `(${v}[(k / ${per}u) * p.${v}Quads + quad] >> vec4u((k % ${per}u) * ${bits}u))${mask}`;
+  const word =
+    per === 1
+      ? `${v}[k * p.${v}Quads + quad]`
+      : `(${v}[(k / ${per}u) * p.${v}Quads + quad] >> vec4u((k % ${per}u) * ${bits}u))${mask}`;
   const absent = sparse
     ? `let enabled = (masks[(k / 32u) * p.aQuads + quad] >> vec4u(k % 32u)) & vec4u(1u);
   return select(vec4u(${ABSENT_CODE << 16}u), decodeA(${word}), enabled == vec4u(1u));`

@@ -24,11 +24,24 @@ export interface StepSource {
   step(rows: Rows): string;
 }
 
-export type Lane = 'x' | 'y' | 'z' | 'w';
-export const LANES: readonly Lane[] = ['x', 'y', 'z', 'w'];
-
-/** `make(lane)` for each of the four components, as one vec4u. */
-export const perLane = (make: (lane: Lane) => string): string => `vec4u(${LANES.map(make).join(', ')})`;
+/**
+ * `fn NAMERow(...)`: NAME over the four components of its arguments, one inlined copy in a loop. `types` are NAME's
+ * parameters; `shared` more that every component sees alike, NAME's last ones.
+ */
+export function rowFunction(
+  name: string,
+  types: readonly ('u32' | 'i32')[],
+  shared: readonly string[] = [],
+): string {
+  const parameters = types.map((type, i) => `v${i}: vec4<${type}>`).concat(shared.map((p) => `${p}: u32`));
+  const values = types.map((_, i) => `v${i}[lane]`).concat(shared);
+  return `fn ${name}Row(${parameters.join(', ')}) -> vec4u {
+  var words: vec4u;
+  for (var lane = 0u; lane < 4u; lane++) { words[lane] = ${name}(${values.join(', ')}${shared.length > 0 ? ', lane' : ''}); }
+  return words;
+}
+`;
+}
 
 /**
  * `for` over a step's k positions with va, vb loaded. \`position(j, part)\` places term j of a part.

@@ -1,6 +1,6 @@
 import type { FormatName } from '@bitmma/core';
-import { CODE_BIAS, NAN_CODE, NONZERO_SUM, SIGNIFICAND_BITS, floatFormat } from './wgsl/decode.js';
-import { type Rows, perLane, termLoop } from './step.js';
+import { type Rows, termLoop } from './step.js';
+import { CODE_BIAS, floatFormat, NAN_CODE, NONZERO_SUM, SIGNIFICAND_BITS } from './wgsl/decode.js';
 
 export type Alignment = 'RZ' | 'RD' | 'RNE';
 
@@ -53,18 +53,31 @@ const CUT: Readonly<Record<Alignment, (t: string, d: string) => string>> = {
     let cut = (${t} >> ${d}) + select(vec4i(0), vec4i(1), up);`,
 };
 
+const largest = (rows: Rows, name: string): string =>
+  rows.indices.map((i) => `${name}${i}`).reduce((all, one) => `max(${all}, ${one})`);
+
+/** `found`, one value a row, from one call in a loop: a rare path is compiled once. */
+const rareRows = (rows: Rows, type: string, call: (row: string) => string): string =>
+  rows.indices.length === 1
+    ? `var found: array<${type}, 1>; found[0] = ${call(rows.row(rows.indices[0]))};`
+    : `var found: array<${type}, ${rows.indices.length}>;
+      for (var i = 0u; i < ${rows.indices.length}u; i++) { found[i] = ${call('i')}; }`;
+
 /** Pass 1: p_i, the largest code sum of the products, and x_i, their classes (0 where all are finite). */
 export function exponentPass(rows: Rows, terms: number, part: string): string {
   const each = (make: (i: number) => string): string => rows.indices.map(make).join('\n    ');
   return `${each((i) => `var p${i} = vec4u(0u); var x${i} = vec4u(0u);`)}
-    ${termLoop('0u', `${terms}u`, part, each((i) => `p${i} = max(p${i}, ${rows.a(i)} + vb);`))}
-    ${each(
-      (i) => `p${i} = p${i} >> vec4u(16u);
-    if (any(p${i} >= vec4u(${NAN_CODE}u))) {
-      let found = special(base, 0u, ${terms}u, ${part}, ${rows.row(i)});
-      p${i} = found.sum; x${i} = found.classes;
-    }`,
-    )}`;
+    ${termLoop(
+      '0u',
+      `${terms}u`,
+      part,
+      each((i) => `p${i} = max(p${i}, ${rows.a(i)} + vb);`),
+    )}
+    ${each((i) => `p${i} = p${i} >> vec4u(16u);`)}
+    if (any(${largest(rows, 'p')} >= vec4u(${NAN_CODE}u))) {
+      ${rareRows(rows, 'Special', (row) => `special(base, 0u, ${terms}u, ${part}, ${row})`)}
+      ${rows.indices.map((i, at) => `p${i} = found[${at}].sum; x${i} = found[${at}].classes;`).join('\n      ')}
+    }`;
 }
 
 /**
@@ -72,7 +85,13 @@ export function exponentPass(rows: Rows, terms: number, part: string): string {
  * exponent as a code sum, at least every p_i of a nonzero product. A product of zero has a small code sum, so a long
  * shift, and a significand of zero. A cut of more than 31 bits is one of 31: terms have at most 30.
  */
-export function sumPass(rows: Rows, plan: WindowPlan, alignment: Alignment, terms: number, part: string): string {
+export function sumPass(
+  rows: Rows,
+  plan: WindowPlan,
+  alignment: Alignment,
+  terms: number,
+  part: string,
+): string {
   const each = (make: (i: number) => string): string => rows.indices.map(make).join('\n    ');
   const signed = (v: string): string => `(vec4i(${v} << vec4u(17u)) >> vec4u(17u))`;
   const start = each((i) => `var l${i} = vec4u(0u); var h${i} = vec4u(0u);`);
@@ -83,15 +102,16 @@ export function sumPass(rows: Rows, plan: WindowPlan, alignment: Alignment, term
       `${terms}u`,
       part,
       `let sb = ${signed('vb')};
-    ${each((i) => `{
+    ${each(
+      (i) => `{
       let t = ${signed(rows.a(i))} * sb;
       let d = vec4i(w${i}) - vec4i((${rows.a(i)} + vb) >> vec4u(16u));
-      ${['x', 'y', 'z', 'w']
-        .map(
-          (lane) => `{ let s = add64(vec2u(l${i}.${lane}, h${i}.${lane}), wideTerm(t.${lane}, d.${lane})); l${i}.${lane} = s.x; h${i}.${lane} = s.y; }`,
-        )
-        .join('\n      ')}
-    }`)}`,
+      for (var lane = 0u; lane < 4u; lane++) {
+        let s = add64(vec2u(l${i}[lane], h${i}[lane]), wideTerm(t[lane], d[lane]));
+        l${i}[lane] = s.x; h${i}[lane] = s.y;
+      }
+    }`,
+    )}`,
     )}`;
   }
   const flush = each(
@@ -105,12 +125,14 @@ export function sumPass(rows: Rows, plan: WindowPlan, alignment: Alignment, term
       last,
       part,
       `let sb = ${signed('vb')};
-    ${each((i) => `{
+    ${each(
+      (i) => `{
       let t = ${signed(rows.a(i))} * sb;
       let d = min((e${i} - (${rows.a(i)} + vb)) >> vec4u(16u), vec4u(31u));
       ${CUT[alignment]('t', 'd')}
       s${i} += cut;
-    }`)}`,
+    }`,
+    )}`,
     );
   const chunks =
     terms <= plan.chunk
@@ -138,7 +160,13 @@ export function wideTermFunction(a: FormatName, b: FormatName, fraction: number)
  * Products of at least 2^limit in magnitude: classes 8 (positive) and 16 (negative), which count only where section 3
  * found nothing. A product reaches 2^limit only with an exponent of at least limit - 1.
  */
-export function overflowSource(limit: number | null, a: FormatName, b: FormatName, plan: WindowPlan, terms: number) {
+export function overflowSource(
+  limit: number | null,
+  a: FormatName,
+  b: FormatName,
+  plan: WindowPlan,
+  terms: number,
+) {
   const own = (floatFormat(a)?.fractionBits ?? 0) + (floatFormat(b)?.fractionBits ?? 0);
   const unit = own + plan.prescaleA + plan.prescaleB + 2 * CODE_BIAS;
   if (limit === null) return { functions: '', check: (): string => '' };
@@ -161,15 +189,13 @@ export function overflowSource(limit: number | null, a: FormatName, b: FormatNam
 }
 `,
     check: (rows: Rows, part: string): string =>
-      rows.indices
-        .map(
-          (i) =>
-            `if (any(p${i} >= vec4u(${Math.max(threshold, NONZERO_SUM)}u))) { x${i} |= overflow(base, ${part}, ${rows.row(i)}); }`,
-        )
-        .join('\n    '),
+      `if (any(${largest(rows, 'p')} >= vec4u(${Math.max(threshold, NONZERO_SUM)}u))) {
+      ${rareRows(rows, 'vec4u', (row) => `overflow(base, ${part}, ${row})`)}
+      ${rows.indices.map((i, at) => `x${i} |= found[${at}];`).join('\n      ')}
+    }`,
   };
 }
 
-/** acc_i = vec4u(call(lane) for each lane). */
-export const finishRows = (rows: Rows, call: (i: number, lane: string) => string): string =>
-  rows.indices.map((i) => `acc${i} = ${perLane((lane) => call(i, lane))};`).join('\n    ');
+/** acc_i = call(i), a rowFunction's. */
+export const finishRows = (rows: Rows, call: (i: number) => string): string =>
+  rows.indices.map((i) => `acc${i} = ${call(i)};`).join('\n    ');

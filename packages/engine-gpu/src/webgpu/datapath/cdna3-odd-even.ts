@@ -1,10 +1,17 @@
 import type { Cdna3OddEven, MmaOp } from '@bitmma/core';
 import { lateAddendFunctions } from '../late-addend.js';
-import { SPECIAL, type StepSource, blockOf, positionFunction } from '../step.js';
-import { CODE_BIAS, NONZERO_SUM, decodeFunction } from '../wgsl/decode.js';
+import { blockOf, positionFunction, rowFunction, SPECIAL, type StepSource } from '../step.js';
+import { CODE_BIAS, decodeFunction, NONZERO_SUM } from '../wgsl/decode.js';
 import { wordFunctions } from '../wgsl/round.js';
-import { WIDE, scaleFunction } from '../wgsl/wide.js';
-import { exponentPass, finishRows, overflowSource, planWindow, sumPass, wideTermFunction } from '../window.js';
+import { scaleFunction, WIDE } from '../wgsl/wide.js';
+import {
+  exponentPass,
+  finishRows,
+  overflowSource,
+  planWindow,
+  sumPass,
+  wideTermFunction,
+} from '../window.js';
 
 /**
  * Numerics 4.6: even and odd positions form two windows with exponents of their own; both sums are cut to
@@ -28,8 +35,8 @@ export function cdna3OddEven(op: MmaOp, datapath: Cdna3OddEven): StepSource {
     } else {
       ${finishRows(
         { ...rows, indices: [i] },
-        (row, l) =>
-          `merge(vec2u(low${row}.${l}, high${row}.${l}), exponent${row}.${l}, vec2u(l${row}.${l}, h${row}.${l}), select(0u, w${row}.${l}, p${row}.${l} >= ${NONZERO_SUM}u), classes${row}.${l} | x${row}.${l}, acc${row}.${l})`,
+        (row) =>
+          `mergeRow(low${row}, high${row}, exponent${row}, l${row}, h${row}, select(vec4u(0u), w${row}, p${row} >= vec4u(${NONZERO_SUM}u)), classes${row} | x${row}, acc${row})`,
       )}
     }`,
       )
@@ -47,16 +54,18 @@ ${overflow.functions}
 ${lateAddendFunctions(datapath, datapath.mergeFraction, datapath.output)}
 ${scaleFunction('cutHalf', datapath.mergeRounding)}
 // An exponent of 0: that half has no nonzero product and its sum is 0.
-fn merge(s0: vec2u, e0: u32, s1: vec2u, e1: u32, classes: u32, c: u32) -> u32 {
+fn merge(low0: u32, high0: u32, e0: u32, low1: u32, high1: u32, e1: u32, classes: u32, c: u32) -> u32 {
   let e = max(e0, e1);
   let up = ${datapath.mergeFraction - datapath.fraction};
   let sum = add64(
-    select(vec2u(0u, 0u), cutHalf(s0, i32(e0) - i32(e) + up), e0 != 0u),
-    select(vec2u(0u, 0u), cutHalf(s1, i32(e1) - i32(e) + up), e1 != 0u));
-  return lateAddend(sum, e, e != 0u, classes, c);
+    select(vec2u(0u, 0u), cutHalf(vec2u(low0, high0), i32(e0) - i32(e) + up), e0 != 0u),
+    select(vec2u(0u, 0u), cutHalf(vec2u(low1, high1), i32(e1) - i32(e) + up), e1 != 0u));
+  return lateAddend(sum.x, sum.y, e, e, classes, c);
 }
-`,
-    step: (rows) => `${rows.indices.map((i) => `var low${i} = vec4u(0u); var high${i} = vec4u(0u); var exponent${i} = vec4u(0u); var classes${i} = vec4u(0u);`).join('\n    ')}
+${rowFunction('merge', ['u32', 'u32', 'u32', 'u32', 'u32', 'u32', 'u32', 'u32'])}`,
+    step: (
+      rows,
+    ) => `${rows.indices.map((i) => `var low${i} = vec4u(0u); var high${i} = vec4u(0u); var exponent${i} = vec4u(0u); var classes${i} = vec4u(0u);`).join('\n    ')}
     for (var part = 0u; part < 2u; part++) ${window(rows, 'part')}`,
   };
 }

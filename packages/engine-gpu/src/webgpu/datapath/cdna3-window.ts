@@ -1,10 +1,17 @@
 import type { Cdna3Window, MmaOp } from '@bitmma/core';
 import { lateAddendFunctions } from '../late-addend.js';
-import { SPECIAL, type StepSource, blockOf, positionFunction } from '../step.js';
-import { CODE_BIAS, NONZERO_SUM, decodeFunction } from '../wgsl/decode.js';
+import { blockOf, positionFunction, rowFunction, SPECIAL, type StepSource } from '../step.js';
+import { CODE_BIAS, decodeFunction, NONZERO_SUM } from '../wgsl/decode.js';
 import { wordFunctions } from '../wgsl/round.js';
-import { WIDE, scaleFunction } from '../wgsl/wide.js';
-import { exponentPass, finishRows, overflowSource, planWindow, sumPass, wideTermFunction } from '../window.js';
+import { scaleFunction, WIDE } from '../wgsl/wide.js';
+import {
+  exponentPass,
+  finishRows,
+  overflowSource,
+  planWindow,
+  sumPass,
+  wideTermFunction,
+} from '../window.js';
 
 /** Numerics 4.5: a window of the products alone, then c by CDNA3's own rule. */
 export function cdna3Window(op: MmaOp, datapath: Cdna3Window): StepSource {
@@ -21,15 +28,16 @@ ${decodeFunction('decodeB', { format: op.b, prescale: plan.prescaleB, fixed: fal
 ${scaleFunction('alignTerm', datapath.alignment)}
 ${wideTermFunction(op.a, op.b, datapath.fraction)}
 ${overflow.functions}
-${lateAddendFunctions(datapath, datapath.fraction, datapath.output)}`,
+${lateAddendFunctions(datapath, datapath.fraction, datapath.output)}
+${rowFunction('lateAddend', ['u32', 'u32', 'u32', 'u32', 'u32', 'u32'])}`,
     step: (rows) => `${exponentPass(rows, terms, '0u')}
     ${overflow.check(rows, '0u')}
     ${rows.indices.map((i) => `let w${i} = max(p${i}, vec4u(${floor}u));`).join('\n    ')}
     ${sumPass(rows, plan, datapath.alignment, terms, '0u')}
     ${finishRows(
       rows,
-      (i, l) =>
-        `lateAddend(vec2u(l${i}.${l}, h${i}.${l}), w${i}.${l}, p${i}.${l} >= ${NONZERO_SUM}u, x${i}.${l}, acc${i}.${l})`,
+      (i) =>
+        `lateAddendRow(l${i}, h${i}, w${i}, select(vec4u(0u), vec4u(1u), p${i} >= vec4u(${NONZERO_SUM}u)), x${i}, acc${i})`,
     )}`,
   };
 }

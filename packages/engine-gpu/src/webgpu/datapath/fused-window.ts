@@ -1,9 +1,16 @@
 import type { FusedWindow, MmaOp } from '@bitmma/core';
-import { SPECIAL, type Rows, type StepSource, blockOf, positionFunction } from '../step.js';
-import { CODE_BIAS, NONZERO_SUM, decodeFunction } from '../wgsl/decode.js';
-import { roundFunction, wordFunctions } from '../wgsl/round.js';
-import { WIDE, scaleFunction } from '../wgsl/wide.js';
-import { exponentPass, finishRows, overflowSource, planWindow, sumPass, wideTermFunction } from '../window.js';
+import { blockOf, positionFunction, type Rows, rowFunction, SPECIAL, type StepSource } from '../step.js';
+import { CODE_BIAS, decodeFunction, NONZERO_SUM } from '../wgsl/decode.js';
+import { layoutOf, roundFunction, wordFunctions } from '../wgsl/round.js';
+import { scaleFunction, WIDE } from '../wgsl/wide.js';
+import {
+  exponentPass,
+  finishRows,
+  overflowSource,
+  planWindow,
+  sumPass,
+  wideTermFunction,
+} from '../window.js';
 
 export type FusedRule = Pick<
   FusedWindow,
@@ -24,8 +31,9 @@ export function fusedSource(op: MmaOp, rule: FusedRule, terms: number): FusedSou
   const plan = planWindow(op.a, op.b, rule.fraction);
   const overflow = overflowSource(rule.productOverflow, op.a, op.b, plan, terms);
   const code = (e: number): string => `${2 * CODE_BIAS + e}u`;
-  const zero = rule.zeroAddendExponent === null ? '' : `else { w = max(w, ${code(rule.zeroAddendExponent)}); }`;
-  const floor = rule.floor === null ? '' : `w = max(w, ${code(rule.floor)});`;
+  const zero = rule.zeroAddendExponent === null ? '0u' : code(rule.zeroAddendExponent);
+  const floor = rule.floor === null ? '' : `w = max(w, vec4u(${code(rule.floor)}));`;
+  const { emin } = layoutOf(rule.output.format);
   return {
     functions: `${decodeFunction('decodeA', { format: op.a, prescale: plan.prescaleA, fixed: false })}
 ${decodeFunction('decodeB', { format: op.b, prescale: plan.prescaleB, fixed: false })}
@@ -33,9 +41,11 @@ ${scaleFunction('alignTerm', rule.alignment)}
 ${wideTermFunction(op.a, op.b, rule.fraction)}
 ${roundFunction('roundOutput', rule.output)}
 ${overflow.functions}
-fn windowExponent(p: u32, c: u32) -> u32 {
-  var w = select(0u, p, p >= ${NONZERO_SUM}u);
-  if (!wordZero(c)) { w = max(w, u32(wordExponent(c) + ${2 * CODE_BIAS})); } ${zero}
+fn windowExponent(p: vec4u, c: vec4u) -> vec4u {
+  let m = c & vec4u(~WORD_SIGN);
+  let own = max(m >> vec4u(u32(WORD_FRACTION)), vec4u(1u)) + vec4u(${2 * CODE_BIAS + emin - 1}u);
+  var w = select(vec4u(0u), p, p >= vec4u(${NONZERO_SUM}u));
+  w = max(w, select(vec4u(${zero}), own, m != vec4u(0u)));
   ${floor}
   return w;
 }
@@ -47,12 +57,12 @@ fn finishFused(low: u32, high: u32, w: u32, classes: u32, c: u32) -> u32 {
   if (!wordZero(c)) { sum = add64(sum, alignTerm(wordSigned(c), wordExponent(c) - WORD_FRACTION - q)); }
   return roundOutput(negative64(sum), magnitude64(sum), q);
 }
-`,
+${rowFunction('finishFused', ['u32', 'u32', 'u32', 'u32', 'u32'])}`,
     step: (rows, part) => `${exponentPass(rows, terms, part)}
     ${overflow.check(rows, part)}
-    ${rows.indices.map((i) => `let w${i} = vec4u(${['x', 'y', 'z', 'w'].map((l) => `windowExponent(p${i}.${l}, acc${i}.${l})`).join(', ')});`).join('\n    ')}
+    ${rows.indices.map((i) => `let w${i} = windowExponent(p${i}, acc${i});`).join('\n    ')}
     ${sumPass(rows, plan, rule.alignment, terms, part)}
-    ${finishRows(rows, (i, l) => `finishFused(l${i}.${l}, h${i}.${l}, w${i}.${l}, x${i}.${l}, acc${i}.${l})`)}`,
+    ${finishRows(rows, (i) => `finishFusedRow(l${i}, h${i}, w${i}, x${i}, acc${i})`)}`,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { IntegerSum, MmaOp } from '@bitmma/core';
-import { type StepSource, positionFunction, termLoop } from '../step.js';
+import { positionFunction, rowFunction, type StepSource, termLoop } from '../step.js';
 import { decodeFunction } from '../wgsl/decode.js';
 import { WIDE } from '../wgsl/wide.js';
 import { finishRows } from '../window.js';
@@ -27,7 +27,7 @@ fn finishInteger(sum: i32, c: u32) -> u32 {
   return total.x;`
   }
 }
-`,
+${rowFunction('finishInteger', ['i32', 'u32'])}`,
     step: (rows) => `${rows.indices.map((i) => `var s${i} = vec4i(0);`).join(' ')}
     ${termLoop(
       '0u',
@@ -36,7 +36,7 @@ fn finishInteger(sum: i32, c: u32) -> u32 {
       `let sb = ${signed('vb')};
     ${rows.indices.map((i) => `s${i} += ${signed(rows.a(i))} * sb;`).join('\n    ')}`,
     )}
-    ${finishRows(rows, (i, l) => `finishInteger(s${i}.${l}, acc${i}.${l})`)}`,
+    ${finishRows(rows, (i) => `finishIntegerRow(s${i}, acc${i})`)}`,
   };
 }
 

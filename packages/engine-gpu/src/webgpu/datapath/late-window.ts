@@ -1,5 +1,5 @@
 import type { LateWindow, MmaOp } from '@bitmma/core';
-import { SPECIAL, type StepSource, blockOf, positionFunction } from '../step.js';
+import { blockOf, positionFunction, rowFunction, SPECIAL, type StepSource } from '../step.js';
 import { addFunctions } from '../wgsl/ieee.js';
 import { wordFunctions } from '../wgsl/round.js';
 import { WIDE } from '../wgsl/wide.js';
@@ -15,9 +15,9 @@ export function lateWindow(op: MmaOp, datapath: LateWindow): StepSource {
     length: terms,
     together: true,
     functions: `${WIDE}${wordFunctions(datapath.output)}${positionFunction(null)}${SPECIAL}${fused.functions}
-${addFunctions('last', { format, rounding: datapath.addition, flushResults: false })}`,
+${addFunctions('last', { format, rounding: datapath.addition, flushResults: false })}${rowFunction('lastAdd', ['u32', 'u32'])}`,
     step: (rows) => `${rows.indices.map((i) => `let c${i} = acc${i}; acc${i} = vec4u(0u);`).join('\n    ')}
     ${fused.step(rows, '0u')}
-    ${finishRows(rows, (i, l) => `lastAdd(acc${i}.${l}, c${i}.${l})`)}`,
+    ${finishRows(rows, (i) => `lastAddRow(acc${i}, c${i})`)}`,
   };
 }

@@ -1,9 +1,9 @@
 import type { MmaOp, ScaledGroups } from '@bitmma/core';
-import { SPECIAL, type StepSource, perLane, positionFunction, termLoop } from '../step.js';
 import { fixedPoint, scaleFunctions } from '../scales.js';
-import { CODE_BIAS, NONZERO_SUM, decodeFunction } from '../wgsl/decode.js';
+import { positionFunction, rowFunction, SPECIAL, type StepSource, termLoop } from '../step.js';
+import { CODE_BIAS, decodeFunction, NONZERO_SUM } from '../wgsl/decode.js';
 import { layoutOf, roundFunction, wordFunctions } from '../wgsl/round.js';
-import { WIDE, scaleFunction } from '../wgsl/wide.js';
+import { scaleFunction, WIDE } from '../wgsl/wide.js';
 import { exponentPass } from '../window.js';
 import { NO_PRODUCT } from './scaled-window.js';
 
@@ -23,7 +23,7 @@ export function scaledGroups(op: MmaOp, datapath: ScaledGroups): StepSource {
     datapath.groupAddendFraction === null
       ? 'vec4i(0)'
       : `select(vec4i(0), max(ec - vec4i(${datapath.groupAddendFraction}) - q, vec4i(0)), present & !dominant & (ec >= vec4i(most >> vec4u(16u)) - vec4i(${2 * CODE_BIAS}) + se))`;
-  const { fraction } = layoutOf(datapath.output.format);
+  const { fraction, emin } = layoutOf(datapath.output.format);
   const leaveOut =
     datapath.leaveOut === null
       ? ''
@@ -64,16 +64,16 @@ fn groupTerm(total: i32, shift: i32, coarse: i32) -> vec2u {
   return shl64(alignTerm(extend64(total), shift - coarse), u32(coarse));
 }
 ${remaining}
-fn finishGroups(base: u32, block: u32, row: u32, lane: u32, sum: vec2u, r: i32, s: i32, q: i32, classes: u32, c: u32) -> u32 {
+fn finishGroups(low: u32, high: u32, r: i32, s: i32, q: i32, classes: u32, c: u32, base: u32, block: u32, row: u32, lane: u32) -> u32 {
   let all = withAddend(classes, c);
   if (all != 0u) { return specialWord(all); }
   if (r == ${NO_PRODUCT}) { return c; }
-  let total = add64(sum, alignTerm(wordSigned(c), wordExponent(c) - WORD_FRACTION - q));
+  let total = add64(vec2u(low, high), alignTerm(wordSigned(c), wordExponent(c) - WORD_FRACTION - q));
   let word = roundOutput(negative64(total), magnitude64(total), q);
   ${leaveOut}
   return word;
 }
-`,
+${rowFunction('finishGroups', ['u32', 'u32', 'i32', 'i32', 'i32', 'u32', 'u32'], ['base', 'block', 'row'])}`,
     step: (rows) =>
       rows.indices
         .map(
@@ -91,7 +91,7 @@ fn finishGroups(base: u32, block: u32, row: u32, lane: u32, sum: vec2u, r: i32, 
       r = max(r, select(vec4i(${NO_PRODUCT}), vec4i(p${i}) - vec4i(${2 * CODE_BIAS}) + se, some));
       s = max(s, select(vec4i(${NO_PRODUCT}), se, some));
     }
-    let ec = vec4i(${['x', 'y', 'z', 'w'].map((l) => `wordExponent(acc${i}.${l})`).join(', ')});
+    let ec = vec4i(max((acc${i} & vec4u(~WORD_SIGN)) >> vec4u(u32(WORD_FRACTION)), vec4u(1u))) + vec4i(${emin - 1});
     let present = (acc${i} & vec4u(~WORD_SIGN)) != vec4u(0u);
     let dominant = present & (ec >= r);
     let q = select(
@@ -117,17 +117,16 @@ fn finishGroups(base: u32, block: u32, row: u32, lane: u32, sum: vec2u, r: i32, 
         )}
         let done = select(vec4<bool>((first + ${unit}u) % ${datapath.group}u == 0u), vec4<bool>((first + ${unit}u) % ${datapath.dominantGroup}u == 0u), dominant);
         let coarse = ${coarse};
-        ${['x', 'y', 'z', 'w']
-          .map(
-            (l) =>
-              `if (done.${l}) { let t = add64(vec2u(low.${l}, high.${l}), groupTerm(g.${l} * ss.${l}, shift.${l}, coarse.${l})); low.${l} = t.x; high.${l} = t.y; }`,
-          )
-          .join('\n        ')}
+        for (var lane = 0u; lane < 4u; lane++) {
+          if (!done[lane]) { continue; }
+          let t = add64(vec2u(low[lane], high[lane]), groupTerm(g[lane] * ss[lane], shift[lane], coarse[lane]));
+          low[lane] = t.x; high[lane] = t.y;
+        }
         g = select(g, vec4i(0), done);
         most = select(most, vec4u(0u), done);
       }
     }
-    acc${i} = ${perLane((l) => `finishGroups(outer, block, ${rows.row(i)}, ${'xyzw'.indexOf(l)}u, vec2u(low.${l}, high.${l}), r.${l}, s.${l}, q.${l}, classes.${l}, acc${i}.${l})`)};`,
+    acc${i} = finishGroupsRow(low, high, r, s, q, classes, acc${i}, outer, block, ${rows.row(i)});`,
         )
         .join('\n'),
   };
@@ -137,13 +136,19 @@ fn finishGroups(base: u32, block: u32, row: u32, lane: u32, sum: vec2u, r: i32, 
 export function scaledGroupsLimit(op: MmaOp, datapath: ScaledGroups): string | null {
   const a = fixedPoint(op.a);
   const b = fixedPoint(op.b);
-  if (op.scaling === null || a === null || b === null) return 'scaled groups take floating-point operands with scales';
+  if (op.scaling === null || a === null || b === null)
+    return 'scaled groups take floating-point operands with scales';
   const size = op.scaling.block;
-  const [small, large] = [datapath.group, datapath.dominantGroup].toSorted((x, y) => x - y) as [number, number];
+  const [small, large] = [datapath.group, datapath.dominantGroup].toSorted((x, y) => x - y) as [
+    number,
+    number,
+  ];
   if (op.k % size !== 0) return `K = ${op.k} is not a multiple of the scale block ${size}`;
-  if (size % large !== 0 || large % small !== 0) return `groups of ${datapath.group} and ${datapath.dominantGroup} do not tile a scale block of ${size}`;
+  if (size % large !== 0 || large % small !== 0)
+    return `groups of ${datapath.group} and ${datapath.dominantGroup} do not tile a scale block of ${size}`;
   const scales = op.scaling.format === 'ue4m3' ? 225 : 1;
-  if (Math.max(a.max, b.max) >= 2 ** 14) return `${op.a} by ${op.b} products are too wide for exact 32-bit group sums`;
+  if (Math.max(a.max, b.max) >= 2 ** 14)
+    return `${op.a} by ${op.b} products are too wide for exact 32-bit group sums`;
   if (a.max * b.max * large * scales >= 2 ** 31) return `${op.a} by ${op.b} group sums exceed 31 bits`;
   return null;
 }

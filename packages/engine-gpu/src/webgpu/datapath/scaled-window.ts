@@ -1,9 +1,9 @@
 import type { MmaOp, ScaledWindow } from '@bitmma/core';
-import { SPECIAL, type StepSource, positionFunction } from '../step.js';
 import { scaleFunctions } from '../scales.js';
-import { CODE_BIAS, NONZERO_SUM, decodeFunction } from '../wgsl/decode.js';
+import { positionFunction, rowFunction, SPECIAL, type StepSource } from '../step.js';
+import { CODE_BIAS, decodeFunction, NONZERO_SUM } from '../wgsl/decode.js';
 import { roundFunction, wordFunctions } from '../wgsl/round.js';
-import { WIDE, scaleFunction } from '../wgsl/wide.js';
+import { scaleFunction, WIDE } from '../wgsl/wide.js';
 import { exponentPass, finishRows, planWindow, sumPass, wideTermFunction } from '../window.js';
 
 /** Below every exponent of a product of four factors. */
@@ -14,7 +14,8 @@ export function scaledWindow(op: MmaOp, datapath: ScaledWindow): StepSource {
   const scaling = op.scaling!;
   const blocks = op.k / scaling.block;
   const plan = planWindow(op.a, op.b, datapath.fraction);
-  const all = (indices: readonly number[], make: (i: number) => string): string => indices.map(make).join('\n    ');
+  const all = (indices: readonly number[], make: (i: number) => string): string =>
+    indices.map(make).join('\n    ');
   return {
     length: op.k,
     together: true,
@@ -25,15 +26,17 @@ ${scaleFunction('alignTerm', 'RZ')}
 ${wideTermFunction(op.a, op.b, datapath.fraction)}
 ${roundFunction('roundOutput', datapath.output)}
 fn windowExponent(r: i32, c: u32) -> i32 { return select(max(r, wordExponent(c)), r, wordZero(c)); }
-fn finishScaled(sum: vec2u, r: i32, classes: u32, c: u32) -> u32 {
+fn finishScaled(low: u32, high: u32, r: i32, classes: u32, c: u32) -> u32 {
   let all = withAddend(classes, c);
   if (all != 0u) { return specialWord(all); }
   if (r == ${NO_PRODUCT}) { return c; }
   let q = windowExponent(r, c) - ${datapath.fraction};
-  let total = add64(sum, alignTerm(wordSigned(c), wordExponent(c) - WORD_FRACTION - q));
+  let total = add64(vec2u(low, high), alignTerm(wordSigned(c), wordExponent(c) - WORD_FRACTION - q));
   return roundOutput(negative64(total), magnitude64(total), q);
 }
-`,
+${rowFunction('finishScaled', ['u32', 'u32', 'i32', 'u32', 'u32'])}
+fn windowExponentWord(r: i32, c: u32) -> u32 { return u32(windowExponent(r, c)); }
+${rowFunction('windowExponentWord', ['i32', 'u32'])}`,
     step: (rows) => `let outer = base;
     ${all(rows.indices, (i) => `var r${i} = vec4i(${NO_PRODUCT}); var k${i} = vec4u(0u); var low${i} = vec4u(0u); var high${i} = vec4u(0u);`)}
     for (var s = 0u; s < ${blocks}u; s++) {
@@ -47,7 +50,7 @@ fn finishScaled(sum: vec2u, r: i32, classes: u32, c: u32) -> u32 {
       r${i} = max(r${i}, select(vec4i(${NO_PRODUCT}), vec4i(p${i}) - vec4i(${2 * CODE_BIAS}) + scaleExponent(${rows.a(i, 'sa')}) + scaleExponent(sb), p${i} >= vec4u(${NONZERO_SUM}u)));`,
       )}
     }
-    ${all(rows.indices, (i) => `let top${i} = vec4i(${['x', 'y', 'z', 'w'].map((l) => `windowExponent(r${i}.${l}, acc${i}.${l})`).join(', ')});`)}
+    ${all(rows.indices, (i) => `let top${i} = vec4i(windowExponentWordRow(r${i}, acc${i}));`)}
     for (var s = 0u; s < ${blocks}u; s++) {
       let base = outer + s * ${scaling.block}u;
       let scaleOfA = scaleA(start / ${scaling.block}u + s);
@@ -61,13 +64,14 @@ fn finishScaled(sum: vec2u, r: i32, classes: u32, c: u32) -> u32 {
         low${i} = low; }`,
       )}
     }
-    ${finishRows(rows, (i, l) => `finishScaled(vec2u(low${i}.${l}, high${i}.${l}), r${i}.${l}, k${i}.${l}, acc${i}.${l})`)}`,
+    ${finishRows(rows, (i) => `finishScaledRow(low${i}, high${i}, r${i}, k${i}, acc${i})`)}`,
   };
 }
 
 /** Why this engine cannot run it, or null. */
 export function scaledWindowLimit(op: MmaOp): string | null {
   if (op.scaling?.format !== 'ue8m0') return 'a scaled window takes ue8m0 scales only';
-  if (op.k % op.scaling.block !== 0) return `K = ${op.k} is not a multiple of the scale block ${op.scaling.block}`;
+  if (op.k % op.scaling.block !== 0)
+    return `K = ${op.k} is not a multiple of the scale block ${op.scaling.block}`;
   return null;
 }

@@ -1,4 +1,4 @@
-import { FORMATS, type FloatFormat, type FormatName } from '@bitmma/core';
+import { type FloatFormat, FORMATS, type FormatName } from '@bitmma/core';
 
 /**
  * A decoded element is one u32: an exponent code in the high half, a signed significand of 15 bits in the low half.
