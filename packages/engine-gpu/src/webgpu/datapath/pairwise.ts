@@ -6,10 +6,19 @@ import { wordFunctions } from '../wgsl/round.js';
 import { WIDE } from '../wgsl/wide.js';
 import { finishRows } from '../window.js';
 
+/** Section 3 of one product of fp32 words. */
+const PRODUCT_CLASS = `fn productClass(x: u32, y: u32) -> u32 {
+  let mx = x & 0x7fffffffu;
+  let my = y & 0x7fffffffu;
+  if (mx < 0x7f800000u && my < 0x7f800000u) { return 0u; }
+  if (mx > 0x7f800000u || my > 0x7f800000u || mx == 0u || my == 0u) { return 1u; }
+  return select(2u, 4u, ((x ^ y) >> 31u) != 0u);
+}
+`;
+
 /**
- * Numerics 4.4, IEEE throughout: an infinity that a product or a sum overflows to meets the others, c too, as any
- * infinity does. Rounded products, a balanced tree of IEEE additions, c last; elements travel as
- * fp32 words.
+ * Numerics 4.4: special operands decided first, c among them; then rounded products, a balanced tree of IEEE
+ * additions, c last. Elements travel as fp32 words.
  */
 export function pairwise(op: MmaOp, datapath: Pairwise): StepSource {
   const terms = blockOf(op, datapath.block);
@@ -25,14 +34,19 @@ ${widenFunction('decodeA', op.a, datapath.flushInputs)}
 ${widenFunction('decodeB', op.b, datapath.flushInputs)}
 ${addFunctions('ieee', { format, rounding, flushResults: datapath.flushResults })}
 ${mulFunction('ieee')}
+${PRODUCT_CLASS}
 fn pairwiseStep(word: u32, base: u32, row: u32, lane: u32) -> u32 {
   var p: array<u32, ${terms}>;
+  var classes = 0u;
   let c = ${flushC};
   for (var j = 0u; j < ${terms}u; j++) {
     let x = rowOf(elementA(base + j), row)[lane];
     let y = elementB(base + j)[lane];
+    classes |= productClass(x, y);
     p[j] = ieeeMul(x, y);
   }
+  classes = withAddend(classes, c);
+  if (classes != 0u) { return specialWord(classes); }
   for (var width = ${terms / 2}u; width > 0u; width /= 2u) {
     for (var j = 0u; j < width; j++) { p[j] = ieeeAdd(p[2u * j], p[2u * j + 1u]); }
   }
