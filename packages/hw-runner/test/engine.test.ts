@@ -133,7 +133,7 @@ describe('hardware engines on the fake drivers', () => {
     for (const name of ['mma.sync.m16n8k32.s32.s8.u8.s32', 'mma.sync.m16n8k32.satfinite.s32.s8.u8.s32']) {
       const op = findOp('a100', name);
       for (const campaign of campaignsFor(op)) {
-        const set = generateCases(op, campaign, { count: 40, seed: '7' });
+        const set = generateCases(op, campaign, { count: 40, seed: 7 });
         const batch: DotBatch = {
           count: set.count,
           k: set.k,

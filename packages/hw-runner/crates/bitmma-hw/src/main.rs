@@ -1,5 +1,5 @@
 use bitmma_hw::commands::options::{Options, USAGE};
-use bitmma_hw::commands::{inspect, record, serve};
+use bitmma_hw::commands::{gemm, inspect, record, serve};
 use bitmma_hw::error::{Error, Result};
 
 fn run() -> Result<()> {
@@ -9,6 +9,7 @@ fn run() -> Result<()> {
     };
     match options.command.as_str() {
         "record" => record::record(&options),
+        "gemm" => gemm::gemm(&options),
         "serve" => serve::serve(&options),
         "probe" => inspect::probe(&options),
         "list" => inspect::list(&options),

@@ -3,6 +3,7 @@
 //! the program under test. `config.rs` says how tests choose the device and its faults.
 
 mod config;
+mod cublaslt;
 mod cuda;
 mod exec;
 mod fragments;

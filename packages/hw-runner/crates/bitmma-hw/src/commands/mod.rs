@@ -1,5 +1,6 @@
 //! The executable's commands.
 
+pub mod gemm;
 pub mod inspect;
 pub mod options;
 pub mod record;

@@ -11,6 +11,7 @@ use std::time::Duration;
 pub const USAGE: &str = "bitmma-hw: runs bitmma vector files on a GPU's matrix unit
 
   bitmma-hw record --in FILE --out FILE   run every case, write it with the words that came back
+  bitmma-hw gemm --in FILE --out FILE     whole FP8 GEMMs by cuBLASLt (src/commands/gemm.rs says how)
   bitmma-hw serve                         answer requests on pipes (src/commands/serve.rs says how)
   bitmma-hw probe [--instruction NAME]    lane probes of one instruction, or of all that the device has
   bitmma-hw list                          devices, and the instructions of --gpu
@@ -48,8 +49,6 @@ pub struct Options {
     pub batch: usize,
     pub timeout: Duration,
     pub skip_unsupported: bool,
-    /// Words of a gemm command, `key=value`.
-    pub values: Vec<String>,
 }
 
 fn bad(message: impl std::fmt::Display) -> Error {
@@ -84,7 +83,6 @@ impl Options {
             batch: 4096,
             timeout: Duration::from_secs(60),
             skip_unsupported: false,
-            values: Vec::new(),
         };
         let mut parser = lexopt::Parser::from_args(arguments);
         while let Some(argument) = parser.next().map_err(bad)? {
@@ -93,11 +91,10 @@ impl Options {
                 Long(name) => name.to_string(),
                 Value(value) => {
                     let value = value.string().map_err(bad)?;
-                    if o.command.is_empty() {
-                        o.command = value;
-                    } else {
-                        o.values.push(value);
+                    if !o.command.is_empty() {
+                        return Err(bad(format!("unexpected argument {value}")));
                     }
+                    o.command = value;
                     continue;
                 }
                 other => return Err(bad(other.unexpected())),
@@ -145,9 +142,6 @@ impl Options {
         }
         if o.command.is_empty() {
             return Err(bad("expected a command; bitmma-hw --help lists them"));
-        }
-        if o.command != "gemm" && !o.values.is_empty() {
-            return Err(bad(format!("unexpected argument {}", o.values[0])));
         }
         Ok(Some(o))
     }

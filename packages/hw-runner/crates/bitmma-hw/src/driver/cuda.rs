@@ -262,6 +262,52 @@ impl Cuda {
     }
 }
 
+/// Device memory; freed with Cuda::free.
+pub struct Buffer(Ptr);
+
+impl Buffer {
+    pub fn address(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Memory for calls of other libraries on the same context.
+impl Cuda {
+    pub fn allocate(&self, bytes: usize) -> Result<Buffer> {
+        let mut address = 0;
+        // SAFETY: stores an address.
+        let status = unsafe { (self.api.mem_alloc)(&mut address, bytes.max(1)) };
+        self.api.check(&format!("cuMemAlloc of {bytes} bytes"), status)?;
+        Ok(Buffer(address))
+    }
+
+    pub fn upload(&self, bytes: &[u8]) -> Result<Buffer> {
+        let buffer = self.allocate(bytes.len())?;
+        // SAFETY: the buffer is as long as the bytes.
+        let status = unsafe { (self.api.memcpy_htod)(buffer.0, bytes.as_ptr().cast(), bytes.len()) };
+        self.api.check("copying to the device", status)?;
+        Ok(buffer)
+    }
+
+    pub fn download(&self, buffer: &Buffer, bytes: usize) -> Result<Vec<u8>> {
+        let mut out = vec![0u8; bytes];
+        // SAFETY: at most the buffer's length.
+        let status = unsafe { (self.api.memcpy_dtoh)(out.as_mut_ptr().cast(), buffer.0, bytes) };
+        self.api.check("copying from the device", status)?;
+        Ok(out)
+    }
+
+    pub fn free(&self, buffer: Buffer) -> Result<()> {
+        // SAFETY: allocated above, freed once.
+        self.api.check("cuMemFree", unsafe { (self.api.mem_free)(buffer.0) })
+    }
+
+    pub fn synchronize(&self, what: &str) -> Result<()> {
+        // SAFETY: no arguments.
+        self.api.check(what, unsafe { (self.api.ctx_synchronize)() })
+    }
+}
+
 impl Device for Cuda {
     fn info(&self) -> &DeviceInfo {
         &self.info

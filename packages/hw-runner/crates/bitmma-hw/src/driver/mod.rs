@@ -1,5 +1,6 @@
 //! A GPU behind its driver, loaded at run time.
 
+pub mod cublaslt;
 pub mod cuda;
 pub mod disassemble;
 pub mod hip;

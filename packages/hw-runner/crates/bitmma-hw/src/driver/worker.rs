@@ -78,7 +78,8 @@ impl Worker {
     }
 }
 
-fn wait(answers: &Receiver<Result<Done>>, limit: Duration, what: &str) -> Result<Done> {
+/// Waits for an answer no longer than the limit.
+pub fn wait<T>(answers: &Receiver<Result<T>>, limit: Duration, what: &str) -> Result<T> {
     match answers.recv_timeout(limit) {
         Ok(answer) => answer,
         Err(RecvTimeoutError::Timeout) => Err(Error::Device(format!(
