@@ -174,8 +174,13 @@ fn chain(
     let op = &program.op;
     let mut word = output(&op.datapath).map_or(c, |output| widen(c, op.c, output, events));
     let all = Terms { a: &a.elems, b: &b.elems, scale_a: &a.scales, scale_b: &b.scales };
+    let nan = output(&op.datapath).map(|output| output.nan);
     for k in (0..all.len()).step_by(op.k) {
         word = step(&all.range(k, k + op.k), word, events);
+        // Every later step takes it as c and gives it again (numerics section 3).
+        if Some(word) == nan {
+            break;
+        }
     }
     word
 }
