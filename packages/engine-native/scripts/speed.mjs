@@ -25,7 +25,8 @@ for (const op of catalog()) {
   const { a, b, c, d, k, datapath, scaling, sparsity } = op;
   const key = JSON.stringify({ a, b, c, d, k, datapath, scaling, sparsity });
   const support = engine.supports(op);
-  if (seen.has(key) || scaling || sparsity || !`${op.device} ${op.instruction}`.includes(values.match)) continue;
+  if (seen.has(key) || scaling || sparsity || !`${op.device} ${op.instruction}`.includes(values.match))
+    continue;
   seen.add(key);
   if (!support.ok || (values.kernel && !support.kernels.includes(values.kernel))) continue;
   const data = campaignsFor(op).find(({ name }) => /normal$|bit/.test(name) && !/subnormal/.test(name));
@@ -43,5 +44,7 @@ for (const op of catalog()) {
     times.push((user + system) / 1e6);
   }
   const speed = n ** 3 / Math.min(...times) / 1e6;
-  process.stdout.write(`${session.kernel} ${datapath.kind} ${op.device} ${op.instruction}: ${speed.toFixed(1)} M/s\n`);
+  process.stdout.write(
+    `${session.kernel} ${datapath.kind} ${op.device} ${op.instruction}: ${speed.toFixed(1)} M/s\n`,
+  );
 }

@@ -4,6 +4,7 @@ use crate::events::{self, Events};
 use crate::format::{Class, Format};
 use crate::round::{Value, round};
 use crate::spec::{Output, Rounding, Underflow};
+use crate::sum::Sum;
 use crate::terms::NO_EXPONENT;
 
 /// c of one block step: value sig * 2^lsb, e its encoded exponent.
@@ -29,6 +30,11 @@ impl Addend {
             e: x.e,
             lsb: x.lsb,
         }
+    }
+
+    /// c in units of 2^quantum, cut by `mode`.
+    pub fn aligned<S: Sum>(&self, quantum: i32, mode: Rounding) -> S {
+        if self.sig == 0 { S::ZERO } else { S::place(S::sig(self.sig), self.lsb - quantum, mode) }
     }
 
     /// Exponent among the terms of a window: none where c = 0.

@@ -2,7 +2,7 @@
 
 use crate::cells::Cells;
 use crate::events::{Counts, Events};
-use crate::operand::{Decoder, Inputs, Matrix, Side};
+use crate::operand::{Inputs, Matrix, Side};
 use crate::program::Program;
 use crate::terms::Line;
 use std::ops::Range;
@@ -56,7 +56,7 @@ impl Tile<'_> {
 pub fn tile(program: &Program, inputs: &Inputs<'_>, tile: &Tile<'_>, counts: &mut Counts) {
     let length: usize = tile.chain.iter().map(|range| range.len()).sum();
     let columns = (PANEL_ELEMS / length.max(1)).clamp(1, PANEL_COLUMNS);
-    let decoder = Decoder { op: &program.op, inputs, flush: program.flushes_inputs() };
+    let decoder = program.decoder(inputs);
     let mut panel = vec![Line::default(); columns];
     let mut row = Line::default();
     let mut element = Element::new(program);
@@ -84,7 +84,7 @@ pub fn elements(
 ) {
     let length: usize = tile.chain.iter().map(|range| range.len()).sum();
     let columns = (PANEL_ELEMS / length.max(1)).clamp(1, PANEL_COLUMNS);
-    let decoder = Decoder { op: &program.op, inputs, flush: program.flushes_inputs() };
+    let decoder = program.decoder(inputs);
     let mut wanted: Vec<usize> = list.iter().map(|&(_, col)| col).collect();
     wanted.sort_unstable();
     wanted.dedup();
@@ -201,7 +201,7 @@ impl<'a> Dots<'a> {
 /// Runs a checked batch. c and d are columns: case i at row i.
 pub fn dots(program: &Program, batch: &Dots<'_>, counts: &mut Counts) {
     let inputs = batch.inputs(program);
-    let decoder = Decoder { op: &program.op, inputs: &inputs, flush: program.flushes_inputs() };
+    let decoder = program.decoder(&inputs);
     let (mut a, mut b) = (Line::default(), Line::default());
     let mut element = Element::new(program);
     let whole = 0..batch.k;

@@ -6,6 +6,7 @@ pub mod datapath;
 pub mod events;
 pub mod format;
 pub mod gemm;
+mod host;
 mod ieee;
 mod micro;
 pub mod operand;

@@ -2,7 +2,7 @@
 
 use crate::format::Format;
 use crate::spec::{MmaOp, Sparsity};
-use crate::terms::{Elem, Line};
+use crate::terms::{Elem, Line, PADDING};
 use std::ops::Range;
 
 /// Words of one matrix. Strides and offset count elements.
@@ -185,6 +185,10 @@ pub struct Decoder<'a> {
     pub inputs: &'a Inputs<'a>,
     /// Subnormal operands become zeros.
     pub flush: bool,
+    /// Program::order.
+    pub order: &'a [usize],
+    /// Whether lines carry their elements as host numbers.
+    pub floats: bool,
 }
 
 impl Decoder<'_> {
@@ -197,10 +201,24 @@ impl Decoder<'_> {
             self.append(side, index, range.clone(), line);
         }
         let padded = line.elems.len().next_multiple_of(self.op.k);
-        let padding = Elem::default();
-        line.elems.resize(padded, if self.op.sparsity.is_some() { padding.absent() } else { padding });
+        let padding = if self.op.sparsity.is_some() { PADDING.absent() } else { PADDING };
+        line.elems.resize(padded, padding);
         if self.op.scaling.is_some() {
             line.scales.resize(padded, 0);
+        }
+        line.floats.clear();
+        if self.floats {
+            let format = if side == Side::A { self.op.a } else { self.op.b };
+            line.floats.extend(line.elems.iter().map(|elem| elem.float(format.fraction_bits as i32)));
+        }
+        if !self.order.is_empty() {
+            let mut natural = vec![PADDING; self.op.k];
+            for instruction in line.elems.chunks_exact_mut(self.op.k) {
+                natural.copy_from_slice(instruction);
+                for (elem, &k) in instruction.iter_mut().zip(self.order) {
+                    *elem = natural[k];
+                }
+            }
         }
     }
 
@@ -235,9 +253,9 @@ impl Decoder<'_> {
             let (start, step) = along(side, matrix, index);
             for (elem, k) in elems.iter_mut().zip(range) {
                 let word = matrix.word(1, start + (k / scaling.block) as i64 * step);
-                let scale = Elem::decode(scaling.format, word, false);
-                *elem = elem.scaled(scale);
-                line.scales.push(scale.e);
+                let e = scaling.format.decode(word).e;
+                *elem = elem.scaled(Elem::decode(scaling.format, word, false), e);
+                line.scales.push(e);
             }
         }
     }

@@ -1,19 +1,24 @@
 //! An op made ready to run: its family, its constants, and the width of its sums.
 
 use crate::addend::widen;
-use crate::datapath::{self, Scratch};
+use crate::datapath;
 use crate::events::Events;
 use crate::format::Kind;
+use crate::host;
+use crate::operand::{Decoder, Inputs};
 use crate::spec::{Datapath, MmaOp, Output};
 use crate::sum::{Sum, Wide};
 use crate::terms::{Line, Terms};
 use crate::unit::Unit;
+use std::marker::PhantomData;
 
 /// An op and its constants. `bits`: width of its sums.
 pub struct Program {
     pub op: MmaOp,
     pub unit: Unit,
     pub bits: i32,
+    /// Where lines hold the positions of one instruction in another order than theirs; else empty.
+    pub order: Vec<usize>,
 }
 
 /// Widest sum that is supported: products of fp64 operands, exactly.
@@ -38,11 +43,16 @@ impl Program {
         if bits > WIDEST {
             return Err(format!("datapath: its sums need {bits} bits, at most {WIDEST} are supported"));
         }
-        Ok(Program { op, unit, bits })
+        let order = match &op.datapath {
+            Datapath::SplitWindow(spec) => datapath::split_window::order(spec, op.k),
+            Datapath::Cdna3OddEven(spec) => datapath::cdna3_odd_even::order(spec, op.k),
+            _ => Vec::new(),
+        };
+        Ok(Program { op, unit, bits, order })
     }
 
     /// Whether subnormal operands are flushed before anything else.
-    pub fn flushes_inputs(&self) -> bool {
+    fn flushes_inputs(&self) -> bool {
         match &self.op.datapath {
             Datapath::Pairwise(spec) => spec.flush_inputs,
             Datapath::SequentialFma(spec) => spec.flush_inputs,
@@ -50,8 +60,22 @@ impl Program {
         }
     }
 
+    /// Decodes these operands for this op.
+    pub fn decoder<'a>(&'a self, inputs: &'a Inputs<'a>) -> Decoder<'a> {
+        Decoder {
+            op: &self.op,
+            inputs,
+            flush: self.flushes_inputs(),
+            order: &self.order,
+            floats: host::covers(&self.op),
+        }
+    }
+
     /// A chain runner with its own buffers.
     pub fn runner(&self) -> Box<dyn Chain> {
+        if host::covers(&self.op) {
+            return Box::new(host::Host);
+        }
         let exact = matches!(self.op.datapath, Datapath::Exact(_));
         match self.bits {
             ..=64 if !exact => Box::new(Narrow::default()),
@@ -128,24 +152,24 @@ pub trait Chain {
     fn run(&mut self, program: &Program, a: &Line, b: &Line, c: u64, events: &mut Events) -> u64;
 }
 
-struct Runner<S: Sum> {
-    scratch: Scratch<S>,
+struct Runner<S> {
+    words: Vec<u64>,
+    sums: PhantomData<S>,
 }
 
-impl<S: Sum> Default for Runner<S> {
+impl<S> Default for Runner<S> {
     fn default() -> Self {
-        Runner { scratch: Scratch::default() }
+        Runner { words: Vec::new(), sums: PhantomData }
     }
 }
 
 impl<S: Sum<Sig = i128>> Chain for Runner<S> {
     fn run(&mut self, program: &Program, a: &Line, b: &Line, c: u64, events: &mut Events) -> u64 {
-        let scratch = &mut self.scratch;
         match &program.op.datapath {
             Datapath::Exact(spec) => chain(program, a, b, c, events, |terms, c, events| {
-                datapath::exact::instruction(spec, &program.unit, terms, c, scratch, events)
+                datapath::exact::instruction::<S>(spec, &program.unit, terms, c, events)
             }),
-            _ => families(program, a, b, c, scratch, events),
+            _ => families::<S>(program, a, b, c, &mut self.words, events),
         }
     }
 }
@@ -153,12 +177,12 @@ impl<S: Sum<Sig = i128>> Chain for Runner<S> {
 /// Sums of 64 bits, which no exact datapath has.
 #[derive(Default)]
 struct Narrow {
-    scratch: Scratch<i64>,
+    words: Vec<u64>,
 }
 
 impl Chain for Narrow {
     fn run(&mut self, program: &Program, a: &Line, b: &Line, c: u64, events: &mut Events) -> u64 {
-        families(program, a, b, c, &mut self.scratch, events)
+        families::<i64>(program, a, b, c, &mut self.words, events)
     }
 }
 
@@ -175,8 +199,8 @@ fn chain(
     let mut word = output(&op.datapath).map_or(c, |output| widen(c, op.c, output, events));
     let all = Terms { a: &a.elems, b: &b.elems, scale_a: &a.scales, scale_b: &b.scales };
     let nan = output(&op.datapath).map(|output| output.nan);
-    for k in (0..all.len()).step_by(op.k) {
-        word = step(&all.range(k, k + op.k), word, events);
+    for instruction in all.blocks(op.k) {
+        word = step(&instruction, word, events);
         // Every later step takes it as c and gives it again (numerics section 3).
         if Some(word) == nan {
             break;
@@ -190,14 +214,14 @@ fn families<S: Sum>(
     a: &Line,
     b: &Line,
     c: u64,
-    scratch: &mut Scratch<S>,
+    words: &mut Vec<u64>,
     events: &mut Events,
 ) -> u64 {
     let unit = &program.unit;
     macro_rules! with {
         ($family:ident, $spec:expr) => {
             chain(program, a, b, c, events, |terms, c, events| {
-                datapath::$family::instruction($spec, unit, terms, c, scratch, events)
+                datapath::$family::instruction::<S>($spec, unit, terms, c, events)
             })
         };
     }
@@ -210,7 +234,7 @@ fn families<S: Sum>(
         Datapath::ScaledWindow(spec) => with!(scaled_window, spec),
         Datapath::ScaledGroups(spec) => with!(scaled_groups, spec),
         Datapath::Pairwise(spec) => chain(program, a, b, c, events, |terms, c, events| {
-            datapath::pairwise::instruction(spec, unit, terms, c, &mut scratch.words, events)
+            datapath::pairwise::instruction(spec, unit, terms, c, words, events)
         }),
         Datapath::SequentialFma(spec) => chain(program, a, b, c, events, |terms, c, events| {
             datapath::sequential_fma::instruction(spec, unit, terms, c, events)

@@ -4,7 +4,7 @@ use crate::addend::Addend;
 use crate::events::{self, Events};
 use crate::format::Class;
 use crate::spec::Output;
-use crate::terms::{ABSENT, INFINITE, NAN, NEGATIVE, Product, SCALE_NAN, SPECIAL, Terms};
+use crate::terms::{ABSENT, INFINITE, NAN, NEGATIVE, SCALE_NAN, SPECIAL, Terms};
 
 /// Infinities seen so far, by sign.
 #[derive(Default)]
@@ -31,11 +31,10 @@ impl Infinities {
     }
 }
 
-/// The word that special values among the terms at `indices` and c decide; None where all is finite.
+/// The word that special values among the terms and c decide; None where all is finite.
 /// `flags` is the union of the elements' flags: the pass over the terms is skipped where it shows nothing.
 pub fn special(
     terms: &Terms<'_>,
-    indices: impl Iterator<Item = usize>,
     flags: u32,
     c: Option<&Addend>,
     output: &Output,
@@ -50,8 +49,7 @@ pub fn special(
     if let (Class::Infinite, Some(c)) = (class, c) {
         infinities.see(c.negative);
     }
-    for i in indices {
-        let (a, b) = (terms.a[i], terms.b[i]);
+    for (a, b) in terms.pairs() {
         let either = a.flags | b.flags;
         if either & SCALE_NAN != 0 {
             nan = true;
@@ -73,8 +71,8 @@ pub fn special(
 }
 
 /// The word that products of magnitude 2^limit and more decide. `fraction`: fraction bits of a product.
-pub fn product_overflow<T: Copy + Into<i128>>(
-    products: &[Product<T>],
+pub fn product_overflow(
+    terms: &Terms<'_>,
     fraction: i32,
     limit: Option<i32>,
     output: &Output,
@@ -82,11 +80,10 @@ pub fn product_overflow<T: Copy + Into<i128>>(
 ) -> Option<u64> {
     let limit = limit?;
     let mut infinities = Infinities::default();
-    for product in products {
-        let sig: i128 = product.sig.into();
-        let lead = product.e - fraction + 127 - sig.unsigned_abs().leading_zeros() as i32;
-        if lead >= limit {
-            infinities.see(sig < 0);
+    for (a, b) in terms.pairs().filter(|(a, b)| a.sig != 0 && b.sig != 0) {
+        let magnitude = u128::from(a.sig.unsigned_abs()) * u128::from(b.sig.unsigned_abs());
+        if a.e + b.e - fraction + 127 - magnitude.leading_zeros() as i32 >= limit {
+            infinities.see((a.sig < 0) != (b.sig < 0));
         }
     }
     let word = infinities.word(output);

@@ -12,6 +12,10 @@ pub trait Sum: Copy {
     fn product(a: i64, b: i64) -> Self::Sig;
     /// sig * 2^shift, cut by `mode` where shift is negative.
     fn place(sig: Self::Sig, shift: i32, mode: Rounding) -> Self;
+    /// `place` by RZ.
+    fn toward_zero(sig: Self::Sig, shift: i32) -> Self {
+        Self::place(sig, shift, Rounding::Zero)
+    }
     fn add(self, other: Self) -> Self;
     /// self * 2^shift, cut by `mode` where shift is negative.
     fn shift(self, shift: i32, mode: Rounding) -> Self;
@@ -65,6 +69,13 @@ impl Sum for i64 {
 
     fn place(sig: i64, shift: i32, mode: Rounding) -> i64 {
         sig.shift(shift, mode)
+    }
+
+    #[inline(always)]
+    fn toward_zero(sig: i64, shift: i32) -> i64 {
+        let up = sig << shift.max(0);
+        let down = (-shift).clamp(0, 63);
+        (up + ((up >> 63) & ((1i64 << down).wrapping_sub(1)))) >> down
     }
 
     fn add(self, other: i64) -> i64 {
@@ -273,6 +284,9 @@ mod tests {
                 assert_eq!(wide, far, "{x} {shift} {mode:?}");
                 if shift <= 0 {
                     assert_eq!(i64::place(x, shift, mode).value(0), wide, "{x} {shift} {mode:?}");
+                }
+                if mode == Rounding::Zero && shift <= 0 {
+                    assert_eq!(i64::toward_zero(x, shift).value(0), wide, "{x} {shift}");
                 }
             }
         }

@@ -1,61 +1,44 @@
 //! AMD CDNA3 FP8: windows of the even and of the odd products, merged, then c (numerics 4.6).
 
-use super::Scratch;
 use super::cdna3_window::{LateAddend, Partial, partial};
 use crate::addend::Addend;
 use crate::events::Events;
 use crate::spec::Cdna3OddEven;
 use crate::special::{product_overflow, special};
 use crate::sum::Sum;
-use crate::terms::{NO_EXPONENT, SPECIAL, Terms, gather};
+use crate::terms::{NO_EXPONENT, Terms};
 use crate::unit::Unit;
 
 pub fn instruction<S: Sum>(
     spec: &Cdna3OddEven,
     unit: &Unit,
     terms: &Terms<'_>,
-    mut c: u64,
-    scratch: &mut Scratch<S>,
+    c: u64,
     events: &mut Events,
 ) -> u64 {
-    let mut k = 0;
-    while k < terms.len() {
-        let end = (k + spec.block).min(terms.len());
-        c = step(spec, unit, terms, k..end, c, scratch, events);
-        k = end;
-    }
-    c
+    terms.blocks(spec.block).fold(c, |c, block| step::<S>(spec, unit, &block, c, events))
 }
 
-fn step<S: Sum>(
-    spec: &Cdna3OddEven,
-    unit: &Unit,
-    terms: &Terms<'_>,
-    indices: std::ops::Range<usize>,
-    c: u64,
-    scratch: &mut Scratch<S>,
-    events: &mut Events,
-) -> u64 {
+/// The order in which lines hold an instruction's positions: of each block the even ones, then the odd ones.
+pub fn order(spec: &Cdna3OddEven, k: usize) -> Vec<usize> {
+    let blocks = (0..k).step_by(spec.block).map(|start| start..k.min(start + spec.block));
+    blocks.flat_map(|block| block.clone().step_by(2).chain(block.skip(1).step_by(2))).collect()
+}
+
+fn step<S: Sum>(spec: &Cdna3OddEven, unit: &Unit, terms: &Terms<'_>, c: u64, events: &mut Events) -> u64 {
     let c = Addend::decode(spec.output.format, c, events);
-    let flags = indices.clone().fold(0, |flags, i| flags | terms.a[i].flags | terms.b[i].flags) & SPECIAL;
-    if let Some(word) = special(terms, indices.clone(), flags, Some(&c), &spec.output, events) {
+    let middle = terms.a.len().div_ceil(2);
+    let halves = [terms.range(0, middle), terms.range(middle, terms.a.len())];
+    let found = halves.map(|half| half.scan());
+    let flags = found[0].flags | found[1].flags;
+    if let Some(word) = special(terms, flags, Some(&c), &spec.output, events) {
         return word;
     }
-    let products = &mut scratch.products;
-    if spec.product_overflow.is_some() {
-        gather::<S>(terms, indices.clone(), products);
-        if let Some(word) =
-            product_overflow(products, unit.fraction, spec.product_overflow, &spec.output, events)
-        {
-            return word;
-        }
+    if let Some(word) = product_overflow(terms, unit.fraction, spec.product_overflow, &spec.output, events) {
+        return word;
     }
     let window = (spec.fraction, spec.floor, spec.alignment);
-    let mut half = |parity: usize, events: &mut Events| {
-        let found = gather::<S>(terms, indices.clone().skip(parity).step_by(2), products);
-        partial::<S>(products, found.e, window, unit, events)
-    };
-    let (even, odd) = (half(0, events), half(1, events));
+    let [even, odd] = [0, 1].map(|i| partial::<S>(&halves[i], found[i].e, window, unit, events));
     let late = LateAddend {
         zero_addend_exponent: spec.zero_addend_exponent,
         addend_fraction: spec.addend_fraction,

@@ -1,13 +1,12 @@
 //! AMD CDNA3 fp16, bf16, xf32: a window of the products, then c cut to the sum or the sum to c (numerics 4.5).
 
-use super::Scratch;
 use crate::addend::Addend;
 use crate::events::{self, Events};
 use crate::round::finish;
 use crate::spec::{Cdna3Window, Output, Rounding};
 use crate::special::{product_overflow, special};
 use crate::sum::Sum;
-use crate::terms::{NO_EXPONENT, Product, Terms, gather};
+use crate::terms::{NO_EXPONENT, Terms};
 use crate::unit::Unit;
 
 /// A sum of products in quanta of 2^quantum, from terms whose largest exponent is e; e is NO_EXPONENT where there is
@@ -32,9 +31,9 @@ pub struct LateAddend<'a> {
     pub output: &'a Output,
 }
 
-/// Sums products cut to 2^(e - fraction), e their largest exponent raised to the floor.
+/// Sums products cut to 2^(e - fraction), e their largest exponent, raised to the floor.
 pub fn partial<S: Sum>(
-    products: &[Product<S::Sig>],
+    terms: &Terms<'_>,
     e: i32,
     (fraction, floor, alignment): (i32, Option<i32>, Rounding),
     unit: &Unit,
@@ -46,10 +45,7 @@ pub fn partial<S: Sum>(
     let raised = e.max(floor.unwrap_or(e));
     events.note_if(raised > e, events::FLOOR);
     let quantum = raised - fraction;
-    let sum = products
-        .iter()
-        .fold(S::ZERO, |sum, x| sum.add(S::place(x.sig, x.e - unit.fraction - quantum, alignment)));
-    Partial { sum, quantum, e: raised }
+    Partial { sum: terms.aligned(unit.fraction, quantum, alignment), quantum, e: raised }
 }
 
 impl LateAddend<'_> {
@@ -74,10 +70,7 @@ impl LateAddend<'_> {
             (partial.sum, partial.quantum)
         };
         let quantum = if c.sig == 0 { at } else { at.min(c.lsb) };
-        let mut total = sum.shift(at - quantum, self.sum_rounding);
-        if c.sig != 0 {
-            total = total.add(S::place(S::sig(c.sig), c.lsb - quantum, self.sum_rounding));
-        }
+        let total = sum.shift(at - quantum, self.sum_rounding).add(c.aligned(quantum, self.sum_rounding));
         let Some(value) = total.value(quantum) else {
             return finish(None, self.output, events);
         };
@@ -101,7 +94,7 @@ impl LateAddend<'_> {
         }
         let cut = partial.e - self.addend_fraction;
         let lowest = quantum.min(cut);
-        let addend = S::place(S::sig(c.sig), c.lsb - cut, self.addend_rounding);
+        let addend: S = c.aligned(cut, self.addend_rounding);
         let total = sum
             .shift(quantum - lowest, self.addend_rounding)
             .add(addend.shift(cut - lowest, self.addend_rounding));
@@ -113,36 +106,19 @@ pub fn instruction<S: Sum>(
     spec: &Cdna3Window,
     unit: &Unit,
     terms: &Terms<'_>,
-    mut c: u64,
-    scratch: &mut Scratch<S>,
+    c: u64,
     events: &mut Events,
 ) -> u64 {
-    let mut k = 0;
-    while k < terms.len() {
-        let end = (k + spec.block).min(terms.len());
-        c = step(spec, unit, terms, k..end, c, scratch, events);
-        k = end;
-    }
-    c
+    terms.blocks(spec.block).fold(c, |c, block| step::<S>(spec, unit, &block, c, events))
 }
 
-fn step<S: Sum>(
-    spec: &Cdna3Window,
-    unit: &Unit,
-    terms: &Terms<'_>,
-    indices: std::ops::Range<usize>,
-    c: u64,
-    scratch: &mut Scratch<S>,
-    events: &mut Events,
-) -> u64 {
-    let products = &mut scratch.products;
-    let found = gather::<S>(terms, indices.clone(), products);
+fn step<S: Sum>(spec: &Cdna3Window, unit: &Unit, terms: &Terms<'_>, c: u64, events: &mut Events) -> u64 {
+    let found = terms.scan();
     let c = Addend::decode(spec.output.format, c, events);
-    if let Some(word) = special(terms, indices, found.flags, Some(&c), &spec.output, events) {
+    if let Some(word) = special(terms, found.flags, Some(&c), &spec.output, events) {
         return word;
     }
-    if let Some(word) = product_overflow(products, unit.fraction, spec.product_overflow, &spec.output, events)
-    {
+    if let Some(word) = product_overflow(terms, unit.fraction, spec.product_overflow, &spec.output, events) {
         return word;
     }
     let late = LateAddend {
@@ -157,7 +133,7 @@ fn step<S: Sum>(
         output: &spec.output,
     };
     let window = (spec.fraction, spec.floor, spec.alignment);
-    let sum = partial::<S>(products, found.e, window, unit, events);
+    let sum = partial::<S>(terms, found.e, window, unit, events);
     late.add(sum, &c, events)
 }
 

@@ -1,13 +1,12 @@
 //! NVIDIA: products and c aligned to one quantum, cut, summed, rounded once (numerics 4.1).
 
-use super::Scratch;
 use crate::addend::Addend;
 use crate::events::{self, Events};
 use crate::round::finish;
 use crate::spec::{FusedWindow, Output, Rounding};
 use crate::special::{product_overflow, special};
 use crate::sum::Sum;
-use crate::terms::{NO_EXPONENT, Terms, gather};
+use crate::terms::{NO_EXPONENT, Terms};
 use crate::unit::Unit;
 
 /// The constants of one window.
@@ -21,24 +20,14 @@ pub struct Window<'a> {
     pub output: &'a Output,
 }
 
-/// One block step over the terms at `indices`, from c's word to d's.
-pub fn step<S: Sum>(
-    window: &Window<'_>,
-    unit: &Unit,
-    terms: &Terms<'_>,
-    indices: impl Iterator<Item = usize> + Clone,
-    c: u64,
-    scratch: &mut Scratch<S>,
-    events: &mut Events,
-) -> u64 {
-    let products = &mut scratch.products;
-    let found = gather::<S>(terms, indices.clone(), products);
+/// One block step from c's word to d's.
+pub fn step<S: Sum>(window: &Window<'_>, unit: &Unit, terms: &Terms<'_>, c: u64, events: &mut Events) -> u64 {
+    let found = terms.scan();
     let c = Addend::decode(window.output.format, c, events);
-    if let Some(word) = special(terms, indices, found.flags, Some(&c), window.output, events) {
+    if let Some(word) = special(terms, found.flags, Some(&c), window.output, events) {
         return word;
     }
-    if let Some(word) =
-        product_overflow(products, unit.fraction, window.product_overflow, window.output, events)
+    if let Some(word) = product_overflow(terms, unit.fraction, window.product_overflow, window.output, events)
     {
         return word;
     }
@@ -54,10 +43,8 @@ pub fn step<S: Sum>(
         e = e.max(floor);
     }
     let quantum = e - window.fraction;
-    let mut sum = S::place(S::sig(c.sig), if c.sig == 0 { 0 } else { c.lsb - quantum }, window.alignment);
-    for product in products.iter() {
-        sum = sum.add(S::place(product.sig, product.e - unit.fraction - quantum, window.alignment));
-    }
+    let products = terms.aligned::<S>(unit.fraction, quantum, window.alignment);
+    let sum = products.add(c.aligned(quantum, window.alignment));
     finish(sum.value(quantum), window.output, events)
 }
 
@@ -65,8 +52,7 @@ pub fn instruction<S: Sum>(
     spec: &FusedWindow,
     unit: &Unit,
     terms: &Terms<'_>,
-    mut c: u64,
-    scratch: &mut Scratch<S>,
+    c: u64,
     events: &mut Events,
 ) -> u64 {
     let window = Window {
@@ -77,13 +63,7 @@ pub fn instruction<S: Sum>(
         product_overflow: spec.product_overflow,
         output: &spec.output,
     };
-    let mut k = 0;
-    while k < terms.len() {
-        let end = (k + spec.block).min(terms.len());
-        c = step(&window, unit, terms, k..end, c, scratch, events);
-        k = end;
-    }
-    c
+    terms.blocks(spec.block).fold(c, |c, block| step::<S>(&window, unit, &block, c, events))
 }
 
 /// Bits that a sum needs, with its sign.

@@ -1,6 +1,5 @@
 //! The window of the products alone, then c in one IEEE addition (numerics 4.2).
 
-use super::Scratch;
 use super::fused_window::{Window, step};
 use crate::events::Events;
 use crate::ieee::Arithmetic;
@@ -13,8 +12,7 @@ pub fn instruction<S: Sum>(
     spec: &LateWindow,
     unit: &Unit,
     terms: &Terms<'_>,
-    mut c: u64,
-    scratch: &mut Scratch<S>,
+    c: u64,
     events: &mut Events,
 ) -> u64 {
     let window = Window {
@@ -26,14 +24,10 @@ pub fn instruction<S: Sum>(
         output: &spec.output,
     };
     let addition = Arithmetic { output: &spec.output, rounding: spec.addition, flush: false };
-    let mut k = 0;
-    while k < terms.len() {
-        let end = (k + spec.block).min(terms.len());
-        let sum = step(&window, unit, terms, k..end, 0, scratch, events);
-        c = addition.add(addition.decode(sum), addition.decode(c), events);
-        k = end;
-    }
-    c
+    terms.blocks(spec.block).fold(c, |c, block| {
+        let sum = step::<S>(&window, unit, &block, 0, events);
+        addition.add(addition.decode(sum), addition.decode(c), events)
+    })
 }
 
 /// Bits that a sum needs, with its sign.

@@ -1,8 +1,5 @@
 //! One file a member of the datapath union, named as in every engine.
 
-use crate::sum::Sum;
-use crate::terms::Product;
-
 #[path = "cdna3-odd-even.rs"]
 pub mod cdna3_odd_even;
 #[path = "cdna3-window.rs"]
@@ -22,15 +19,3 @@ pub mod scaled_window;
 pub mod sequential_fma;
 #[path = "split-window.rs"]
 pub mod split_window;
-
-/// Buffers that block steps reuse.
-pub struct Scratch<S: Sum> {
-    pub products: Vec<Product<S::Sig>>,
-    pub words: Vec<u64>,
-}
-
-impl<S: Sum> Default for Scratch<S> {
-    fn default() -> Self {
-        Scratch { products: Vec::new(), words: Vec::new() }
-    }
-}

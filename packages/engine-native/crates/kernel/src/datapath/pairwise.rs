@@ -13,24 +13,17 @@ pub fn instruction(
     spec: &Pairwise,
     unit: &Unit,
     terms: &Terms<'_>,
-    mut c: u64,
+    c: u64,
     words: &mut Vec<u64>,
     events: &mut Events,
 ) -> u64 {
-    let mut k = 0;
-    while k < terms.len() {
-        let end = (k + spec.block).min(terms.len());
-        c = step(spec, unit, terms, k..end, c, words, events);
-        k = end;
-    }
-    c
+    terms.blocks(spec.block).fold(c, |c, block| step(spec, unit, &block, c, words, events))
 }
 
 fn step(
     spec: &Pairwise,
     unit: &Unit,
     terms: &Terms<'_>,
-    indices: std::ops::Range<usize>,
     c: u64,
     words: &mut Vec<u64>,
     events: &mut Events,
@@ -39,13 +32,12 @@ fn step(
         Arithmetic { output: &spec.output, rounding: spec.output.rounding, flush: spec.flush_results };
     let c = if spec.flush_inputs { operation.flushed(c, events) } else { c };
     let addend = Addend::decode(spec.output.format, c, events);
-    let flags = indices.clone().fold(0, |flags, i| flags | terms.a[i].flags | terms.b[i].flags);
-    if let Some(word) = special(terms, indices.clone(), flags, Some(&addend), &spec.output, events) {
+    if let Some(word) = special(terms, terms.scan().flags, Some(&addend), &spec.output, events) {
         return word;
     }
     words.clear();
-    for i in indices.filter(|&i| terms.a[i].flags & ABSENT == 0) {
-        words.push(operation.convert(product(terms.a[i], terms.b[i], unit), events));
+    for (a, b) in terms.pairs().filter(|(a, _)| a.flags & ABSENT == 0) {
+        words.push(operation.convert(product(a, b, unit), events));
     }
     while words.len() > 1 {
         let pairs = words.len().div_ceil(2);
@@ -65,7 +57,7 @@ fn step(
 }
 
 /// The exact product of two finite elements.
-pub fn product(a: Elem, b: Elem, unit: &Unit) -> Exact {
+pub fn product(a: &Elem, b: &Elem, unit: &Unit) -> Exact {
     Exact {
         class: Class::Finite,
         negative: (a.flags ^ b.flags) & NEGATIVE != 0,

@@ -1,6 +1,5 @@
 //! tcgen05 mxf4, mxf4nvf4: exact sums of small groups, each cut to one quantum (numerics section 6).
 
-use super::Scratch;
 use crate::addend::Addend;
 use crate::events::{self, Events};
 use crate::format::Class;
@@ -8,7 +7,7 @@ use crate::round::finish;
 use crate::spec::{Rounding, ScaledGroups};
 use crate::special::special;
 use crate::sum::Sum;
-use crate::terms::{NO_EXPONENT, Product, Terms, gather};
+use crate::terms::{NO_EXPONENT, Terms};
 use crate::unit::{Unit, log2_ceil};
 
 /// The exact sum of one group in units of 2^lsb, the largest exponent and the largest scale exponent among its
@@ -21,22 +20,12 @@ struct Group<S> {
     scale: i32,
 }
 
-fn groups<'a, S: Sum>(
-    unit: &'a Unit,
-    terms: &'a Terms<'a>,
-    size: usize,
-    products: &'a mut Vec<Product<S::Sig>>,
-) -> impl Iterator<Item = Group<S>> + 'a {
-    (0..terms.len()).step_by(size).map(move |start| {
-        let range = start..(start + size).min(terms.len());
-        let found = gather::<S>(terms, range.clone(), products);
-        let lsb = products.iter().map(|x| x.e).min().unwrap_or(0) - unit.fraction;
-        let sum = products
-            .iter()
-            .fold(S::ZERO, |sum, x| sum.add(S::place(x.sig, x.e - unit.fraction - lsb, Rounding::Zero)));
-        let nonzero = range.filter(|&i| terms.a[i].sig != 0 && terms.b[i].sig != 0);
-        let scale = nonzero.map(|i| terms.scale(i)).max().unwrap_or(NO_EXPONENT);
-        Group { sum, lsb, e: found.e, scale }
+fn groups<'a, S: Sum>(unit: &'a Unit, terms: &Terms<'a>, size: usize) -> impl Iterator<Item = Group<S>> + 'a {
+    terms.blocks(size).map(|group| {
+        let nonzero = group.pairs().filter(|(a, b)| a.sig != 0 && b.sig != 0);
+        let lsb = nonzero.map(|(a, b)| a.e + b.e).min().unwrap_or(0) - unit.fraction;
+        let sum = group.aligned(unit.fraction, lsb, Rounding::Zero);
+        Group { sum, lsb, e: group.scan().e, scale: group.scale() }
     })
 }
 
@@ -51,27 +40,25 @@ pub fn instruction<S: Sum>(
     unit: &Unit,
     terms: &Terms<'_>,
     word: u64,
-    scratch: &mut Scratch<S>,
     events: &mut Events,
 ) -> u64 {
-    let found = gather::<S>(terms, 0..terms.len(), &mut scratch.products);
+    let found = terms.scan();
     let c = Addend::decode(spec.output.format, word, events);
-    if let Some(word) = special(terms, 0..terms.len(), found.flags, Some(&c), &spec.output, events) {
+    if let Some(word) = special(terms, found.flags, Some(&c), &spec.output, events) {
         return word;
     }
     if found.e == NO_EXPONENT {
         events.note(events::ADDEND_PASSED);
         return word;
     }
-    let products = &mut scratch.products;
     if c.sig != 0 && c.e >= found.e {
         events.note(events::ADDEND_DOMINANT);
         let quantum = c.e - spec.dominant_fraction;
-        let sum = groups::<S>(unit, terms, spec.dominant_group, products)
+        let sum = groups::<S>(unit, terms, spec.dominant_group)
             .fold(S::ZERO, |sum, group| sum.add(group.cut(quantum)));
-        return finish(sum.add(place::<S>(&c, quantum)).value(quantum), &spec.output, events);
+        return finish(sum.add(c.aligned(quantum, Rounding::Zero)).value(quantum), &spec.output, events);
     }
-    balanced::<S>(spec, unit, terms, &c, found.e, products, events)
+    balanced::<S>(spec, unit, terms, &c, found.e, events)
 }
 
 /// c is zero or its exponent below the products' largest, `largest`.
@@ -81,10 +68,9 @@ fn balanced<S: Sum>(
     terms: &Terms<'_>,
     c: &Addend,
     largest: i32,
-    products: &mut Vec<Product<S::Sig>>,
     events: &mut Events,
 ) -> u64 {
-    let members: Vec<Group<S>> = groups::<S>(unit, terms, spec.group, products).collect();
+    let members: Vec<Group<S>> = groups::<S>(unit, terms, spec.group).collect();
     let scale = members.iter().map(|group| group.scale).max().unwrap_or(NO_EXPONENT);
     let by_products = largest.max(c.term_exponent()) - spec.product_fraction;
     let quantum = by_products.max(scale - spec.scale_fraction);
@@ -98,7 +84,7 @@ fn balanced<S: Sum>(
         _ => group.cut(quantum),
     };
     let sum = members.iter().fold(S::ZERO, |sum, group| sum.add(cut(group, events)));
-    let result = finish(sum.add(place::<S>(c, quantum)).value(quantum), &spec.output, events);
+    let result = finish(sum.add(c.aligned(quantum, Rounding::Zero)).value(quantum), &spec.output, events);
     let Some(limit) = spec.leave_out.filter(|&limit| c.sig == 0 && quantum < limit) else {
         return result;
     };
@@ -112,11 +98,6 @@ fn balanced<S: Sum>(
     let sum = members.iter().filter(stays).fold(S::ZERO, |sum, group| sum.add(group.cut(quantum)));
     events.note(events::GROUPS_LEFT_OUT);
     finish(sum.value(quantum), &spec.output, events)
-}
-
-/// c cut to 2^quantum.
-fn place<S: Sum>(c: &Addend, quantum: i32) -> S {
-    if c.sig == 0 { S::ZERO } else { S::place(S::sig(c.sig), c.lsb - quantum, Rounding::Zero) }
 }
 
 /// Bits that a sum needs, with its sign: the sum of cut groups, or one group's exact sum, whose terms spread over

@@ -2,11 +2,11 @@
 
 use super::pairwise::product;
 use crate::addend::Addend;
-use crate::events::{self, Events};
+use crate::events::Events;
 use crate::ieee::Arithmetic;
 use crate::spec::SequentialFma;
 use crate::special::special;
-use crate::terms::{SPECIAL, Terms};
+use crate::terms::{ABSENT, Terms};
 use crate::unit::Unit;
 
 pub fn instruction(
@@ -18,26 +18,19 @@ pub fn instruction(
 ) -> u64 {
     let operation =
         Arithmetic { output: &spec.output, rounding: spec.output.rounding, flush: spec.flush_results };
-    for k in 0..terms.len() {
-        let (a, b) = (terms.a[k], terms.b[k]);
-        if a.flags & crate::terms::ABSENT != 0 {
+    for term in terms.blocks(1) {
+        let (a, b) = (&term.a[0], &term.b[0]);
+        if a.flags & ABSENT != 0 {
             continue;
         }
         if spec.flush_inputs {
             c = operation.flushed(c, events);
         }
-        if (a.flags | b.flags) & SPECIAL != 0 {
-            let addend = Addend::decode(spec.output.format, c, events);
-            if let Some(word) =
-                special(terms, k..k + 1, a.flags | b.flags, Some(&addend), &spec.output, events)
-            {
-                c = word;
-                continue;
-            }
-        }
-        let addend = operation.decode(c);
-        events.note_if(addend.class != crate::format::Class::Finite, events::NON_FINITE);
-        c = operation.add(product(a, b, unit), addend, events);
+        let addend = Addend::decode(spec.output.format, c, events);
+        c = match special(&term, a.flags | b.flags, Some(&addend), &spec.output, events) {
+            Some(word) => word,
+            None => operation.add(product(a, b, unit), operation.decode(c), events),
+        };
     }
     c
 }
