@@ -13,6 +13,9 @@ import { WasmSession } from './session.js';
 import { simdPlan } from './simd-plan.js';
 import { SimdRunner } from './simd-runner.js';
 
+/** Kernel that the environment forces, in Node. */
+const forced = (): string | undefined => globalThis.process?.env?.BITMMA_KERNEL;
+
 class WasmEngine implements Engine {
   readonly id = 'wasm';
   readonly lineage = 'assemblyscript';
@@ -35,7 +38,7 @@ class WasmEngine implements Engine {
     const rule = ruleOf(op);
     if (typeof rule === 'string') throw new UnsupportedError(`engine wasm: ${op.instruction}: ${rule}`);
     const kernels = this.#kernels(op);
-    const name = options.kernel ?? kernels[0];
+    const name = options.kernel ?? forced() ?? kernels[0];
     const kernel = kernels.find((candidate) => candidate === name);
     if (!kernel)
       throw new UnsupportedError(
