@@ -33,7 +33,8 @@ function install() {
 
 /** Builds every package; one that is optional and fails is named in a line. */
 function build() {
-  say('building');
+  const first = has('cargo') && !existsSync(join(root, 'packages/engine-native/dist/index.js'));
+  say(first ? 'building (a few minutes the first time: the native engine is compiled here)' : 'building');
   const args = ['turbo', 'run', 'build', '--continue=always', '--output-logs=errors-only', '--no-color'];
   const done = spawnSync('npx', args, { cwd: root, env: childEnv(), encoding: 'utf8' });
   if (done.status === 0) return;

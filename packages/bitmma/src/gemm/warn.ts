@@ -21,7 +21,7 @@ export function warnOfEvidence(op: MmaOp, hasAddend: boolean, listen: Listener):
     listen({
       kind: 'warning',
       code: 'custom',
-      message: `${name} is a datapath of your own: no hardware is claimed`,
+      message: `a datapath of your own (${op.datapath.kind}): no hardware is claimed`,
     });
     return;
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { loadTensor } from '../../dist/files/index.js';
-import { run } from './run.js';
+import { ROOT, run } from './run.js';
 
 const commands = inject('commands');
 const folder = mkdtempSync(join(tmpdir(), 'bitmma-commands-'));
@@ -284,6 +284,13 @@ it('derived arithmetic warns once', async () => {
   const ran = await run('dot', '3c00,3c00', '3c00,3c00', '--a-format', 'fp16', '--device', 'rtx 5090');
   expect(ran.code, ran.err).toBe(0);
   expect(ran.err.match(/^warning: .*derived, never checked on that device/gm)).toHaveLength(1);
+});
+
+it('the example of a datapath is one', async () => {
+  const own = join(ROOT, 'examples/datapath.json');
+  const ran = await run('dot', '7800,3f00,f800', '6000,3c00,6000', '--datapath', own);
+  expect(ran.code, ran.err).toBe(0);
+  expect(ran.out).toMatch(/^0x3f800000 {2}1 /);
 });
 
 it('0x1F on the command line is a word of two digits', async () => {
