@@ -15,6 +15,7 @@ export function heatMapSvg(comparison: Comparison, title: string): string {
   const gridCols = Math.min(cols, MOST_COLUMNS);
   const cell = Math.max(3, Math.min(14, Math.floor(860 / gridCols), Math.floor(260 / gridRows)));
   const [width, height] = [Math.max(gridCols * cell + 60, 720), gridRows * cell];
+  const heading = title.replace(/&/g, '&amp;').replace(/</g, '&lt;');
   const levels = levelsOf(Math.max(1, ...pairs.map(({ difference }) => difference.maxUlp)));
   const parts: string[] = [];
   let y = 62;
@@ -35,8 +36,9 @@ export function heatMapSvg(comparison: Comparison, title: string): string {
   parts.push(legend(levels, y - 8));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y + 24}" width="${width}" height="${y + 24}" font-family="ui-sans-serif, system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="11" fill="#1d2733">`,
+    `<title>${heading}</title>`,
     `<rect width="${width}" height="${y + 24}" fill="#ffffff"/>`,
-    `<text x="30" y="30" font-size="16" font-weight="600">${title.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</text>`,
+    `<text x="30" y="30" font-size="16" font-weight="600">${heading}</text>`,
     ...parts,
     '</svg>\n',
   ].join('\n');

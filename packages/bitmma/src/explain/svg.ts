@@ -35,6 +35,7 @@ export function explanationSvg(explanation: Explanation, chosen?: number): strin
   y = legend(parts, y);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}" font-family="ui-sans-serif, system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="11" fill="${COLOUR.ink}">`,
+    `<title>${escapeXml(`${explanation.op.device} ${explanation.op.instruction}: bits kept and dropped`)}</title>`,
     `<rect width="${width}" height="${y}" fill="#ffffff"/>`,
     ...parts,
     '</svg>\n',
