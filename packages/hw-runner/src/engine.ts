@@ -19,7 +19,7 @@ import {
   type WordArray,
 } from '@bitmma/core';
 import { binaryHeader, type CaseSet, writeBinaryHeader, writeBinaryRecords } from '@bitmma/core/conformance';
-import { type Api, executablePath, type HardwareOptions } from './executable.js';
+import { type Api, executablePath, gpuNumber, type HardwareOptions } from './executable.js';
 import { type Gpu, type Listing, listGpu } from './list.js';
 import { Server } from './server.js';
 
@@ -159,9 +159,9 @@ export class HardwareEngine implements Engine {
 async function hardwareEngine(api: Api, options: HardwareOptions): Promise<HardwareEngine> {
   const path = executablePath(api, options);
   const listing = await listGpu(api, options);
-  const gpu = listing.gpus.find((g) => g.gpu === (options.gpu ?? 0));
-  if (!gpu)
-    throw new EngineUnavailableError(api, `there is no GPU ${options.gpu ?? 0}`, 'see `bitmma-hw list`');
+  const number = gpuNumber(options);
+  const gpu = listing.gpus.find((g) => g.gpu === number);
+  if (!gpu) throw new EngineUnavailableError(api, `there is no GPU ${number}`, 'see `bitmma-hw list`');
   return new HardwareEngine(api, gpu, listing, path, options);
 }
 

@@ -7,7 +7,7 @@ import { HardwareError } from './errors.js';
 export type Api = 'cuda' | 'hip';
 
 export interface HardwareOptions {
-  /** Device number of the driver; 0. */
+  /** Device number of the driver; what BITMMA_GPU says, else 0. */
   readonly gpu?: number;
   /** The executable; the package's `bin/bitmma-hw`, or what BITMMA_HW names. */
   readonly executable?: string;
@@ -30,11 +30,19 @@ export function executablePath(engine: string, options: HardwareOptions = {}): s
   return path;
 }
 
+/** Number of the device: the option, BITMMA_GPU, or 0. */
+export function gpuNumber(options: HardwareOptions): number {
+  const gpu = options.gpu ?? Number(process.env.BITMMA_GPU ?? 0);
+  if (!Number.isSafeInteger(gpu) || gpu < 0)
+    throw new InputError(`gpu: expected a device number, got ${options.gpu ?? process.env.BITMMA_GPU}`);
+  return gpu;
+}
+
 /** Arguments that choose the device. */
 export const deviceArguments = (api: Api | undefined, options: HardwareOptions): string[] => [
   ...(api ? ['--api', api] : []),
   '--gpu',
-  String(options.gpu ?? 0),
+  String(gpuNumber(options)),
   ...(options.timeout === undefined ? [] : ['--timeout', String(options.timeout)]),
 ];
 

@@ -5,7 +5,7 @@ import { catalog, findDevice } from '@bitmma/core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { clang, nvdisasm, ptxas12, ptxas13 } from '../scripts/find-tools.mjs';
 import { hipBundles, ptxBundles } from './bundle.js';
-import { kernels } from './executable.js';
+import { bitmmaHw, kernels } from './executable.js';
 import { pool } from './pool.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'bitmma-kernels-'));
@@ -111,6 +111,24 @@ describe('kernels', () => {
       expect(hip.length).toBeGreaterThan(100);
     },
   );
+
+  it.skipIf(!ptxas13())('wgmma is assembled for any n', { timeout: 120_000 }, async () => {
+    const names = [16, 24, 64, 128, 256].flatMap((n) => [
+      `wgmma.mma_async.m64n${n}k16.f16.f16.f16`,
+      `wgmma.mma_async.m64n${n}k32.f32.e5m2.e4m3`,
+    ]);
+    const files = names.map((name, i) => {
+      const file = join(folder, `wgmma-${i}.ptx`);
+      writeFileSync(file, bitmmaHw('kernel', '--instruction', name, '--arch', 'sm_90'));
+      return file;
+    });
+    const results = await pool(files, (file) => [
+      ptxas13()!,
+      ['-arch', 'sm_90a', '-o', `${file}.cubin`, file],
+    ]);
+    expect(results.map((r) => r.output).join('')).toBe('');
+    expect(results.every((r) => r.status === 0)).toBe(true);
+  });
 
   const probe = [ptxas13(), nvdisasm()] as const;
   it.skipIf(!probe[0] || !probe[1])(

@@ -4,7 +4,7 @@ mod common;
 
 use bitmma_hw::format::Format;
 use bitmma_hw::instruction::Instruction;
-use common::{line, run, run_in, temporary};
+use common::{line, run, run_in, run_with, temporary};
 use std::time::Instant;
 
 const FP16: &str = "mma.sync.m16n8k8.f32.f16.f16.f32";
@@ -211,6 +211,50 @@ fn a_wrong_layout_fails_its_probe_and_counts_nothing() {
     assert_eq!(r.code, 5, "{}", r.err);
     assert!(r.err.contains("probe 'lane 0' must give 3f800000 in every output element, but every output element gave 0; no case was counted"), "{}", r.err);
     assert_eq!(r.json().len(), 0);
+}
+
+/// A disassembler that prints what its input file holds, in the style of the vendor's.
+fn fake_tool(folder: &std::path::Path, name: &str, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let file = folder.join(name);
+    std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn the_header_names_the_machine_opcode() {
+    let folder = temporary("tools");
+    fake_tool(
+        &folder,
+        "nvdisasm",
+        r#"[ "$1" = -c ] && grep -q 'mma.sync.aligned.m16n8k8' "$2" && echo '/*0100*/ HMMA.1688.F32 R4, R4, R8, R12 ;'"#,
+    );
+    fake_tool(
+        &folder,
+        "llvm-objdump",
+        r#"[ "$1" = -d ] && echo ' v_mfma_f32_16x16x16_f16 a[0:3], v[0:1], v[2:3], a[0:3]'"#,
+    );
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let r = run_with(&path, common::fake_libraries(), "sm=80", &["record"], cases(2).as_bytes());
+    assert_eq!((r.code, r.json()[0]["provenance"]["opcode"].as_str()), (0, Some("HMMA.1688.F32")), "{}", r.err);
+    // Two instructions: the header tells whose opcode is whose.
+    let other = "mma.sync.m16n8k8.f16.f16.f16.f16";
+    let both = cases(1) + &line("x", other, "0 0 0 0 0 0 0 0", "0 0 0 0 0 0 0 0", "0");
+    let r = run_with(&path, common::fake_libraries(), "sm=80", &["record"], both.as_bytes());
+    let wanted = format!("{FP16}: HMMA.1688.F32; {other}: HMMA.1688.F32");
+    assert_eq!(r.json()[0]["provenance"]["opcode"].as_str(), Some(wanted.as_str()));
+    let name = "v_mfma_f32_16x16x16_f16";
+    let zeros = vec!["0"; 16].join(" ");
+    let r = run_with(
+        &path,
+        common::fake_libraries(),
+        "gfx=gfx942",
+        &["record", "--api", "hip"],
+        line("m", name, &zeros, &zeros, "0").as_bytes(),
+    );
+    assert_eq!((r.code, r.json()[0]["provenance"]["opcode"].as_str()), (0, Some(name)), "{}", r.err);
+    let r = run_with("/nonexistent", common::fake_libraries(), "sm=80", &["record"], cases(2).as_bytes());
+    assert!(r.code == 0 && r.json()[0]["provenance"]["opcode"].is_null());
 }
 
 #[test]

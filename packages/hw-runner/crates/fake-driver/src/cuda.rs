@@ -195,9 +195,22 @@ exports! {
         crate::corrupt(&global.allocations, words[1], x);
         0
     }
-    fn cuLinkCreate_v2(_count: c_uint, _options: *mut c_int, _values: *mut *mut c_void, _link: *mut *mut c_void) { INVALID_VALUE }
-    fn cuLinkAddData_v2(_link: *mut c_void, _kind: c_int, _data: *const c_void, _size: usize, _name: *const c_char,
-                        _count: c_uint, _options: *mut c_int, _values: *mut *mut c_void) { INVALID_VALUE }
-    fn cuLinkComplete(_link: *mut c_void, _image: *mut *const c_void, _size: *mut usize) { INVALID_VALUE }
-    fn cuLinkDestroy(_link: *mut c_void) { 0 }
+    // The fake linker's machine code is the PTX itself.
+    fn cuLinkCreate_v2(_count: c_uint, _options: *mut c_int, _values: *mut *mut c_void, link: *mut *mut c_void) {
+        *link = Box::into_raw(Box::<Vec<u8>>::default()).cast();
+        0
+    }
+    fn cuLinkAddData_v2(link: *mut c_void, kind: c_int, data: *const c_void, size: usize, _name: *const c_char,
+                        _count: c_uint, _options: *mut c_int, _values: *mut *mut c_void) {
+        if kind != 1 { return INVALID_VALUE; }
+        (*link.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(data.cast(), size));
+        0
+    }
+    fn cuLinkComplete(link: *mut c_void, image: *mut *const c_void, size: *mut usize) {
+        let bytes = &*link.cast::<Vec<u8>>();
+        *image = bytes.as_ptr().cast();
+        *size = bytes.len();
+        0
+    }
+    fn cuLinkDestroy(link: *mut c_void) { drop(Box::from_raw(link.cast::<Vec<u8>>())); 0 }
 }

@@ -25,8 +25,9 @@ pub fn kernel(i: &Instruction, layout: &Layout, target: &Target) -> Kernel {
     body.copy_to_shared(a_bytes + b_bytes, 128);
     let acc = body.load(c);
     for line in [
-        "bar.sync 0;",
+        // Each thread's writes are handed to the async proxy before any thread issues.
         "fence.proxy.async;",
+        "bar.sync 0;",
         "shr.u32 %sa, %smem, 4;",
         "cvt.u64.u32 %desc_a, %sa;",
         &format!("or.b64 %desc_a, %desc_a, {};", descriptor()),

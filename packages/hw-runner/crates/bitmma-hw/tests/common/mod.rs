@@ -61,8 +61,14 @@ pub fn run(machine: &str, arguments: &[&str], input: &[u8]) -> Run {
 }
 
 pub fn run_in(libraries: &Path, machine: &str, arguments: &[&str], input: &[u8]) -> Run {
+    run_with(&std::env::var("PATH").unwrap_or_default(), libraries, machine, arguments, input)
+}
+
+/// As `run_in`, with a PATH of its own.
+pub fn run_with(path: &str, libraries: &Path, machine: &str, arguments: &[&str], input: &[u8]) -> Run {
     let mut child = Command::new(env!("CARGO_BIN_EXE_bitmma-hw"))
         .args(arguments)
+        .env("PATH", path)
         .env("BITMMA_HW_LIB_DIR", libraries)
         .env("BITMMA_FAKE", machine)
         .stdin(Stdio::piped())
