@@ -447,6 +447,17 @@ const TABLE: readonly (readonly [string, readonly string[], RegExp])[] = [
   ['conformance of nothing', ['conformance', '@folder.npy'], /got none/],
   ['conformance of no file', ['conformance', '@none.jsonl'], /none.jsonl/],
   ['conformance of auto', ['conformance', '@a.npy', '--engine', 'auto'], /expected a named engine/],
+  ['recording no file', ['record', '--in', '@none.jsonl', '--out', '@r.jsonl'], /./],
+  [
+    'recording on no such API',
+    ['record', '--in', '@a.npy', '--out', '@r.jsonl', '--api', 'metal'],
+    /--api: expected cuda or hip/,
+  ],
+  [
+    'recording on GPU minus one',
+    ['record', '--in', '@a.npy', '--out', '@r.jsonl', '--gpu', '-1'],
+    /--gpu: expected a whole number/,
+  ],
   ['an unknown device to list', ['devices', '--device', 'zx81'], /zx81/],
 ];
 

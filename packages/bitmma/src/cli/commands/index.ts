@@ -5,10 +5,10 @@ import { devicesCommand } from './devices.js';
 import { dotCommand } from './dot.js';
 import { explainCommand } from './explain.js';
 import { gemmCommand } from './gemm.js';
-
 import { planCommand } from './plan.js';
 import { pruneCommand } from './prune.js';
 import { quantizeCommand } from './quantize.js';
+import { recordCommand } from './record.js';
 import { scaledMmCommand } from './scaled-mm.js';
 import { verifyCommand } from './verify.js';
 
@@ -25,4 +25,5 @@ export const COMMANDS: readonly Register[] = [
   quantizeCommand,
   pruneCommand,
   conformanceCommand,
+  recordCommand,
 ];
