@@ -53,7 +53,7 @@ function build() {
 const number = (value) => value.toPrecision(2);
 
 function timeOf({ seconds, macs, engine, kernel }) {
-  return `${(1000 * seconds).toFixed(0)} ms on ${engine} (${kernel}), ${number(macs / seconds / 1e6)} M multiply-adds/s`;
+  return `${(1000 * seconds).toFixed(0)} ms on ${engine} (${kernel}), ${(macs / seconds / 1e6).toFixed(0)} M multiply-adds/s`;
 }
 
 async function example() {
