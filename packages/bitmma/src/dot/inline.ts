@@ -1,5 +1,5 @@
 import { InputError, type WordArray } from '@bitmma/core';
-import { allocateWords } from '@bitmma/core/formats';
+import { allocateWords, writeWord } from '@bitmma/core/formats';
 import type { Dtype } from '../files/dtype.js';
 import { parseHexWord } from '../files/hex.js';
 import { contiguousStrides, type Tensor } from '../files/tensor.js';
@@ -29,10 +29,7 @@ export function inlineTensor(name: string, text: string, orientation: 'row' | 'c
       throw new InputError(
         `${name}: expected ${digits} hex digits as in its first word, got ${field} at position ${i}`,
       );
-    if (bits === 64) {
-      words[2 * i] = Number(word & 0xffffffffn);
-      words[2 * i + 1] = Number(word >> 32n);
-    } else words[i] = Number(word);
+    writeWord(words, i, bits, bits === 64 ? word : Number(word));
   });
   const dtype: Dtype = { name: `${digits} hex digits`, format: null, bits, restatable: true };
   const shape = orientation === 'row' ? [1, fields.length] : [fields.length, 1];

@@ -1,14 +1,6 @@
 import type { Exact } from '@bitmma/core/reference';
 import { scale } from '../numbers/value.js';
 
-/** x + y, exact. */
-export function addExact(x: Exact, y: Exact): Exact {
-  if (x.signed === 0n) return y;
-  if (y.signed === 0n) return x;
-  const lsb = Math.min(x.lsb, y.lsb);
-  return { signed: (x.signed << BigInt(x.lsb - lsb)) + (y.signed << BigInt(y.lsb - lsb)), lsb };
-}
-
 export const negate = ({ signed, lsb }: Exact): Exact => ({ signed: -signed, lsb });
 
 const magnitude = (value: bigint): bigint => (value < 0n ? -value : value);

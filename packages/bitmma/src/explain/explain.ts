@@ -1,10 +1,11 @@
 import { FORMATS, type FormatName, type MmaOp, opHash, type WordArray } from '@bitmma/core';
-import { decode, readWord, type Word, wordToHex } from '@bitmma/core/formats';
-import { type BlockTrace, type Exact, referenceDot, type Stage } from '@bitmma/core/reference';
+import { decode, type Word, wordToHex } from '@bitmma/core/formats';
+import { addExact, type BlockTrace, type Exact, referenceDot, type Stage } from '@bitmma/core/reference';
 import type { DotCase } from '../dot/dot.js';
+import { hexWord } from '../files/hex.js';
 import type { CastNote } from '../gemm/operand.js';
 import { toDoubles, wordToDouble } from '../numbers/value.js';
-import { addExact, negate, toDouble } from './exact.js';
+import { negate, toDouble } from './exact.js';
 
 /** What one block step dropped. */
 export interface BlockLoss {
@@ -41,9 +42,7 @@ export function explain(element: DotCase): Explanation {
   const d = referenceDot(op, words, (block) => blocks.push(block));
   const { wordBits } = FORMATS[op.d];
   const hex = (format: FormatName, list: WordArray, count: number): string[] =>
-    Array.from({ length: count }, (_, i) =>
-      wordToHex(readWord(list, i, FORMATS[format].wordBits), FORMATS[format].wordBits),
-    );
+    Array.from({ length: count }, (_, i) => hexWord(list, i, format));
   const holder = new Uint32Array(2);
   holder[0] = Number(BigInt(d) & 0xffffffffn);
   holder[1] = Number(BigInt(d) >> 32n);

@@ -1,10 +1,10 @@
 import { FORMATS } from '@bitmma/core';
 import { decode, type Word, wordToHex } from '@bitmma/core/formats';
-import type { BlockTrace, Exact, Stage } from '@bitmma/core/reference';
+import { addExact, type BlockTrace, type Exact, type Stage } from '@bitmma/core/reference';
 import { describeDatapath } from '../describe.js';
 import { elementToDouble } from '../numbers/value.js';
 import { textTable } from '../table.js';
-import { addExact, power, shortNumber, toDouble } from './exact.js';
+import { power, shortNumber, toDouble } from './exact.js';
 import { type Explanation, worstBlock } from './explain.js';
 
 /** Blocks of a chain shown in the overview before it is shortened around the one in detail. */

@@ -1,4 +1,4 @@
-import { FORMATS, type FormatName, type WordArray } from '@bitmma/core';
+import { FORMATS, type FormatName, readWord, type WordArray, wordToHex } from '@bitmma/core';
 import type { Dtype } from './dtype.js';
 import { type ByteSource, FileError, memorySource } from './source.js';
 import type { StoredTensor } from './tensor.js';
@@ -20,11 +20,7 @@ export function parseHexWord(text: string, bits: number): bigint | null {
 /** A word as hex digits of its format's width, without 0x. */
 export function hexWord(words: WordArray, index: number, format: FormatName): string {
   const { wordBits } = FORMATS[format];
-  if (wordBits === 64)
-    return (
-      words[2 * index + 1]!.toString(16).padStart(8, '0') + words[2 * index]!.toString(16).padStart(8, '0')
-    );
-  return words[index]!.toString(16).padStart(wordBits / 4, '0');
+  return wordToHex(readWord(words, index, wordBits), wordBits);
 }
 
 /**

@@ -1,39 +1,19 @@
-import { chunkLength, InputError, type MmaOp, type Sparsity, sparseWordCount } from '@bitmma/core';
+import { InputError, type MmaOp, sparseWordCount } from '@bitmma/core';
 import { allocateWords } from '@bitmma/core/formats';
+import { activePositions } from '@bitmma/core/reference';
 import type { Tensor } from '../files/tensor.js';
 import { contiguousStrides } from '../files/tensor.js';
 import type { Matrices } from './operand.js';
 
-/** Active positions of a chunk in a selector, ascending; null where the selector is illegal. */
-export function selectedPositions(sparsity: Sparsity, selector: number): readonly number[] | null {
-  if (sparsity === '1:2') return selector === 0x4 ? [0] : selector === 0xe ? [1] : null;
-  if (![0x4, 0x8, 0xc, 0x9, 0xd, 0x6, 0xe].includes(selector)) return null;
-  const [low, high] = [selector & 3, selector >> 2].sort((x, y) => x - y) as [number, number];
-  return sparsity === '2:4' ? [low, high] : [2 * low, 2 * low + 1, 2 * high, 2 * high + 1];
-}
-
-/** Selector nibble of chunk `chunk` of row `row`. */
-const selectorAt = (meta: Matrices, row: number, chunk: number): number =>
-  (meta.words[meta.offsets[0]! + row * meta.rowStride + (chunk >> 3) * meta.colStride]! >>>
-    (4 * (chunk & 7))) &
-  15;
-
 /** Whether each logical position of each row is active, row by row; InputError names row and chunk of a bad selector. */
 export function activeMask(op: MmaOp, meta: Matrices, rows: number, k: number): Uint8Array {
-  const sparsity = op.sparsity!;
-  const length = chunkLength(sparsity);
   const mask = new Uint8Array(rows * k);
-  for (let row = 0; row < rows; row++)
-    for (let chunk = 0; chunk * length < k; chunk++) {
-      const selector = selectorAt(meta, row, chunk);
-      const positions = selectedPositions(sparsity, selector);
-      if (positions === null)
-        throw new InputError(
-          `${meta.name}: expected a ${sparsity} selector, got ${selector.toString(16)} in chunk ${chunk} of row ${row}`,
-        );
-      for (const position of positions)
-        if (chunk * length + position < k) mask[row * k + chunk * length + position] = 1;
-    }
+  const count = metadataWords(op, k);
+  for (let row = 0; row < rows; row++) {
+    const first = meta.offsets[0]! + row * meta.rowStride;
+    const words = Array.from({ length: count }, (_, i) => meta.words[first + i * meta.colStride]!);
+    mask.set(activePositions(op, words, k, `row ${row} of ${meta.name}`), row * k);
+  }
   return mask;
 }
 

@@ -1,10 +1,9 @@
 import { catalog, type DatapathKind, FORMATS, findOp, type MmaOp } from '@bitmma/core';
 import { batchOf, campaignsFor, generateCases } from '@bitmma/core/conformance';
 import { decode, readWord, wordToHex } from '@bitmma/core/formats';
-import { referenceDot } from '@bitmma/core/reference';
+import { addExact, referenceDot } from '@bitmma/core/reference';
 import { describe, expect, it } from 'vitest';
 import type { DotCase } from '../../src/dot/dot.js';
-import { addExact } from '../../src/explain/exact.js';
 import { explain, explanationJson } from '../../src/explain/explain.js';
 import { explanationHtml } from '../../src/explain/html.js';
 import { explanationSvg } from '../../src/explain/svg.js';

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import { FORMATS, findDevice, InputError } from '@bitmma/core';
-import { readWord, wordToHex } from '@bitmma/core/formats';
+import { findDevice, InputError } from '@bitmma/core';
 import { Command } from 'commander';
 import { type Comparison, type Contender, compare } from '../../compare/compare.js';
 import { heatMapSvg } from '../../compare/heat-map.js';
+import { hexWord } from '../../files/hex.js';
 import { writeAtomically } from '../../files/write.js';
 import { writeManifest } from '../../manifest/manifest.js';
 import { brief, markdownTable } from '../../table.js';
@@ -149,7 +149,7 @@ function print(io: Io, comparison: Comparison, a: string, b: string, flags: Flag
 
 function wordOf({ results }: Comparison, label: string, index: number): string {
   const { words, format } = results.find((entry) => entry.label === label)!.result;
-  return `0x${wordToHex(readWord(words, index, FORMATS[format].wordBits), FORMATS[format].wordBits)}`;
+  return `0x${hexWord(words, index, format)}`;
 }
 
 /** The command that accounts for the first difference of a pair. */

@@ -1,8 +1,7 @@
-import { FORMATS } from '@bitmma/core';
-import { readWord, wordToHex } from '@bitmma/core/formats';
 import { Command } from 'commander';
 import { describeDatapath } from '../../describe.js';
 import { dot } from '../../dot/dot.js';
+import { hexWord } from '../../files/hex.js';
 import { wordToDouble } from '../../numbers/value.js';
 import type { Register } from '../io.js';
 import { listenTo } from '../listen.js';
@@ -19,7 +18,7 @@ export const dotCommand: Register = (io) =>
         on: console.on,
       });
       const { op, d, format } = result;
-      const word = wordToHex(readWord(d, 0, FORMATS[format].wordBits), FORMATS[format].wordBits);
+      const word = hexWord(d, 0, format);
       const value = wordToDouble(d, 0, format);
       if (flags.json === true)
         io.out(
