@@ -23,7 +23,7 @@ pub fn select(params: &Params, isa: Isa) -> Option<Kernel> {
 
 #[cfg(target_arch = "x86_64")]
 fn select_avx512(p: &Params) -> Option<Kernel> {
-    use avx512::{window_f32::WindowF32, window_f64::WindowF64};
+    use avx512::{window_f32::WindowF32, window_f64::WindowF64, window_wide::WindowWide};
     let (a, b) = (p.a.layout()?, p.b.layout()?);
     match (p.family, p.output) {
         (Family::FusedWindow { block, fraction: 13, floor }, Output::Fp32Rz { precision }) => match block {
@@ -33,7 +33,11 @@ fn select_avx512(p: &Params) -> Option<Kernel> {
         },
         (Family::FusedWindow { block, fraction, floor }, Output::Fp32Rz { precision }) => {
             fn make<const N: usize>(p: &Params, f: i32, floor: Option<i32>, precision: u32) -> Option<Kernel> {
-                let micro = WindowF64::<N>::new(p.a.layout()?, p.b.layout()?, f, floor, precision)?;
+                let (a, b) = (p.a.layout()?, p.b.layout()?);
+                if let Some(micro) = WindowF64::<N, 0>::new(a, b, f, floor, precision) {
+                    return Some(Kernel::new(*p, N, Box::new(micro)));
+                }
+                let micro = WindowWide::<N, 0>::new(a, b, f, floor, precision)?;
                 Some(Kernel::new(*p, N, Box::new(micro)))
             }
             match block {

@@ -10,7 +10,7 @@ use crate::report::Report;
 use crate::words::{Out, View, Words};
 
 /// Rows of A packed at once: its panel then stays in the L2 cache for K of a few thousand.
-pub const ROW_BLOCK: usize = 64;
+pub const ROW_BLOCK: usize = 128;
 
 /// Sizes of the whole product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

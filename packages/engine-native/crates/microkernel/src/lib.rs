@@ -8,6 +8,8 @@
 //! range) are flagged in the [`Report`], their d is not written, and the caller computes them on its generic path.
 //! Ops or shapes that no kernel here covers give `None` or [`Unsupported`]; nothing is computed then.
 
+#![allow(clippy::needless_range_loop, reason = "an index names a lane, a row or a column of several arrays")]
+
 mod detect;
 mod dispatch;
 mod gemm;

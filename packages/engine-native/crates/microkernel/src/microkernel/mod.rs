@@ -2,6 +2,8 @@
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
+pub(crate) mod narrow;
+pub(crate) mod wide;
 
 use core::ops::Range;
 
@@ -45,3 +47,7 @@ fn as_bytes(words: &mut [u64]) -> &mut [u8] {
     // SAFETY: u8 has no alignment or invalid values; the length covers the same bytes.
     unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() * 8) }
 }
+
+/// A buffer on a cache line boundary: split loads and stores cost the epilogues a tenth of their speed.
+#[repr(align(64))]
+struct Aligned<T>(T);

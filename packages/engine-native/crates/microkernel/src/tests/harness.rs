@@ -161,6 +161,9 @@ pub fn kernel(params: &Params, isa: crate::Isa) -> Option<Kernel> {
 /// Sweeps and asserts that nothing is wrong and enough was compared.
 pub fn assert_exact(params: &Params, isa: crate::Isa, rounds: u64, least: f64) {
     let Some(kernel) = kernel(params, isa) else { return };
+    // BITMMA_ROUNDS multiplies the work: 1 in the test suite, 50 for a long run.
+    let more = std::env::var("BITMMA_ROUNDS").ok().and_then(|v| v.parse().ok()).unwrap_or(1);
+    let rounds = rounds * more;
     let t = sweep(&kernel, rounds);
     eprintln!("{} {params:?}: {t:?}", kernel.name());
     assert_eq!(t.wrong, 0, "{} {params:?}: {t:?}", kernel.name());

@@ -81,11 +81,8 @@ fn round(s: i128, q: i32, mode: Mode, xb: u32, w: u32, p: u32, signed_zero: bool
     let mut lsb = q;
     if keep > q {
         let cut = (keep - q) as u32;
-        let (kept, rest, half) = if cut >= 128 {
-            (0, 1, 2)
-        } else {
-            (mag >> cut, mag & ((1u128 << cut) - 1), 1u128 << (cut - 1))
-        };
+        let (kept, rest, half) =
+            if cut >= 128 { (0, 1, 2) } else { (mag >> cut, mag & ((1u128 << cut) - 1), 1u128 << (cut - 1)) };
         mag = kept;
         if mode == Mode::Rne && (rest > half || rest == half && kept & 1 == 1) {
             mag += 1;

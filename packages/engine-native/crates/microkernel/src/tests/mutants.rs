@@ -6,7 +6,7 @@ use crate::params::Params;
 use crate::tests::harness::sweep;
 
 fn caught(params: Params, step: usize, micro: Box<dyn Micro>, what: &str) {
-    let t = sweep(&Kernel::new(params, step, micro), 12);
+    let t = sweep(&Kernel::new(params, step, micro), 4);
     assert!(t.wrong > 0, "mutant {what} was not caught: {t:?}");
     eprintln!("mutant {what}: {} of {} wrong", t.wrong, t.compared);
 }
@@ -14,7 +14,8 @@ fn caught(params: Params, step: usize, micro: Box<dyn Micro>, what: &str) {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn window_f32() {
-    use crate::microkernel::avx512::window_f32::{WindowF32, mutation::*};
+    use crate::microkernel::avx512::window_f32::WindowF32;
+    use crate::microkernel::narrow::mutation::*;
     use crate::params::Format::{E4m3, E5m2};
     if !crate::Isa::Avx512.available() {
         eprintln!("SKIPPED: this machine lacks avx512");
@@ -25,6 +26,31 @@ fn window_f32() {
         let (a, b) = (p.a.layout().unwrap(), p.b.layout().unwrap());
         let micro = WindowF32::<32, MUT>::new(a, b, 13, Some(-133), 13).unwrap();
         caught(p, 32, Box::new(micro), what);
+    }
+    make::<SIGN_FIX>("drop the sign fix");
+    make::<ADDEND_FIX>("drop the fix of c");
+    make::<ZERO_CODE>("drop the zero code");
+    make::<CLAMP>("drop the clamp");
+    make::<AND_MASK>("drop the final mask");
+    make::<TAIL>("read past the tail");
+    make::<ADDEND_LIMIT>("drop the range of c");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn window_f64() {
+    use crate::microkernel::avx512::window_f64::WindowF64;
+    use crate::microkernel::narrow::mutation::*;
+    use crate::params::Format::Fp16;
+    if !crate::Isa::Avx512.available() {
+        eprintln!("SKIPPED: this machine lacks avx512");
+        return;
+    }
+    fn make<const MUT: u32>(what: &str) {
+        let p = crate::tests::windows::window(Fp16, 16, 25, Some(-133), 16);
+        let l = p.a.layout().unwrap();
+        let micro = WindowF64::<16, MUT>::new(l, l, 25, Some(-133), 23).unwrap();
+        caught(p, 16, Box::new(micro), what);
     }
     make::<SIGN_FIX>("drop the sign fix");
     make::<ADDEND_FIX>("drop the fix of c");

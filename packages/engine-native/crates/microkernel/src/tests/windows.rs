@@ -23,8 +23,8 @@ fn hopper_and_ada_fp8() {
             (Format::E4m3, Format::E5m2),
             (Format::E5m2, Format::E4m3),
         ] {
-            assert_exact(&fp8(a, b, 32, Some(-133)), isa, 12, 0.6);
-            assert_exact(&fp8(a, b, 16, Some(-132)), isa, 12, 0.6);
+            assert_exact(&fp8(a, b, 32, Some(-133)), isa, 4, 0.6);
+            assert_exact(&fp8(a, b, 16, Some(-132)), isa, 4, 0.6);
         }
     }
 }
@@ -38,9 +38,9 @@ pub fn window(f: Format, block: usize, fraction: i32, floor: Option<i32>, k: usi
 #[test]
 fn fp16() {
     for isa in [Isa::Avx512] {
-        assert_exact(&window(Format::Fp16, 16, 25, Some(-133), 16), isa, 24, 0.5);
-        assert_exact(&window(Format::Fp16, 8, 24, Some(-132), 16), isa, 24, 0.5);
-        assert_exact(&window(Format::Fp16, 4, 23, None, 4), isa, 24, 0.5);
+        assert_exact(&window(Format::Fp16, 16, 25, Some(-133), 16), isa, 8, 0.5);
+        assert_exact(&window(Format::Fp16, 8, 24, Some(-132), 16), isa, 8, 0.5);
+        assert_exact(&window(Format::Fp16, 4, 23, None, 4), isa, 8, 0.5);
     }
 }
 
@@ -53,5 +53,15 @@ fn tcgen05_f8f6f4() {
                 assert_exact(&Params { b, ..window(a, 32, 25, None, 32) }, isa, 4, 0.5);
             }
         }
+    }
+}
+
+#[test]
+fn bf16_and_tf32() {
+    for isa in [Isa::Avx512] {
+        assert_exact(&window(Format::Bf16, 16, 25, Some(-133), 16), isa, 8, 0.5);
+        assert_exact(&window(Format::Bf16, 8, 24, Some(-132), 16), isa, 8, 0.5);
+        assert_exact(&window(Format::Tf32, 4, 24, Some(-132), 8), isa, 8, 0.5);
+        assert_exact(&window(Format::Tf32, 8, 25, None, 8), isa, 8, 0.5);
     }
 }

@@ -11,30 +11,16 @@ use core::arch::x86_64::*;
 
 use crate::PANEL;
 use crate::microkernel::avx512::count_masked;
+use crate::microkernel::narrow::mutation::{ADDEND_FIX, SIGN_FIX};
+use crate::microkernel::narrow::{a_block, a_parts, step};
 
 pub const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 pub const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
 /// Rows of one register tile.
 pub const ROWS: usize = 2;
-/// Bytes of one k in a block of B: 64 fp64, then 64 bytes each of distances, codes for a > 0, codes for a < 0.
-pub const STEP: usize = 8 * PANEL + 3 * PANEL;
-pub const DISTANCES: usize = 8 * PANEL;
-pub const CODES: usize = 9 * PANEL;
-/// Bytes of one k in a block of A: for each row fp64, la x 4, da x 4, offset of the codes in the block of B, 0.
-pub const ITEM: usize = 24;
-pub const ASTEP: usize = ROWS * ITEM;
-/// Bytes before a block of A.
-pub const HEAD: usize = 64;
-
-/// Bytes of a block of A, two rows.
-pub const fn a_block(n: usize) -> usize {
-    HEAD + n * ASTEP
-}
-
-/// Bytes of a block of B up to the row of zero codes, that row included.
-pub const fn b_block(n: usize) -> usize {
-    n * STEP + PANEL
-}
+/// Bytes of a value.
+pub const V: usize = 8;
+const STEP: usize = step(V);
 
 /// Least da + db of both rows, from `start`; saturating at 255 where SAT.
 ///
@@ -47,12 +33,13 @@ pub unsafe fn distances<const N: usize, const SAT: bool>(
     b: *const u8,
     mut d: [__m512i; ROWS],
 ) -> [__m512i; ROWS] {
+    let [_, da_at, _] = a_parts(V, ROWS, N);
     for t in 0..N {
         // SAFETY: t < N keeps both offsets in their blocks.
         unsafe {
-            let db = _mm512_loadu_si512(b.add(t * STEP + DISTANCES).cast());
+            let db = _mm512_loadu_si512(b.add(t * STEP + V * PANEL).cast());
             for r in 0..ROWS {
-                let da = _mm512_set1_epi32(a.add(t * ASTEP + r * ITEM + 12).cast::<i32>().read());
+                let da = _mm512_set1_epi32(a.add(da_at + (r * N + t) * 4).cast::<i32>().read());
                 let sum = if SAT { _mm512_adds_epu8(da, db) } else { _mm512_add_epi8(da, db) };
                 d[r] = _mm512_min_epu8(d[r], sum);
             }
@@ -62,27 +49,31 @@ pub unsafe fn distances<const N: usize, const SAT: bool>(
 }
 
 /// Adds the floors of all products to S; returns the counts of inexact negative ones, whose codes lie above
-/// `threshold` - la (saturated).
+/// `threshold` - la (saturated). `ahead`: N lines to prefetch.
 ///
 /// # Safety
 /// As [`distances`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-pub unsafe fn products<const N: usize>(
+pub unsafe fn products<const N: usize, const MUT: u32>(
     a: *const u8,
     b: *const u8,
     s: &mut [[__m512d; 8]; ROWS],
     threshold: [__m512i; ROWS],
+    ahead: *const u8,
 ) -> [__m512i; ROWS] {
+    let [la_at, _, offset_at] = a_parts(V, ROWS, N);
     let mut count = [_mm512_setzero_si512(); ROWS];
     let ones = _mm512_set1_epi8(1);
     for t in 0..N {
         // SAFETY: t < N keeps the offsets in their blocks; the packed offset names a row of codes of this block.
         unsafe {
             let values = b.add(t * STEP).cast::<f64>();
-            let item = a.add(t * ASTEP);
             let value: [__m512d; ROWS] =
-                core::array::from_fn(|r| _mm512_set1_pd(item.add(r * ITEM).cast::<f64>().read()));
+                core::array::from_fn(|r| _mm512_set1_pd(a.cast::<f64>().add(r * N + t).read()));
+            // The next rows' block of A, 40 bytes a k, and some of the next block of B.
+            _mm_prefetch::<_MM_HINT_T0>(a.wrapping_add(a_block(V, ROWS, N) + t * 64).cast());
+            _mm_prefetch::<_MM_HINT_T1>(ahead.wrapping_add(t * 64).cast());
             for i in 0..8 {
                 let v = _mm512_loadu_pd(values.add(8 * i));
                 for r in 0..ROWS {
@@ -90,12 +81,14 @@ pub unsafe fn products<const N: usize>(
                 }
             }
             for r in 0..ROWS {
-                let item = item.add(r * ITEM);
-                let la = _mm512_set1_epi32(item.add(8).cast::<i32>().read());
-                let codes = b.add(item.add(16).cast::<u32>().read() as usize);
+                let at = (r * N + t) * 4;
+                let la = _mm512_set1_epi32(a.add(la_at + at).cast::<i32>().read());
+                let codes = b.add(a.add(offset_at + at).cast::<u32>().read() as usize);
                 let limit = _mm512_subs_epu8(threshold[r], la);
                 let inexact = _mm512_cmpgt_epu8_mask(_mm512_loadu_si512(codes.cast()), limit);
-                count[r] = count_masked(count[r], inexact, ones);
+                if MUT & SIGN_FIX == 0 {
+                    count[r] = count_masked(count[r], inexact, ones);
+                }
             }
         }
     }
@@ -105,11 +98,11 @@ pub unsafe fn products<const N: usize>(
 /// M + c cut to M's last place toward zero.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-pub fn start(m: [__m512d; 8], c: [__m512d; 8]) -> [__m512d; 8] {
+pub fn start<const MUT: u32>(m: [__m512d; 8], c: [__m512d; 8]) -> [__m512d; 8] {
     core::array::from_fn(|i| {
         let negative = _mm512_movepi64_mask(_mm512_castpd_si512(c[i]));
         let sum = _mm512_add_round_pd::<DOWN>(m[i], c[i]);
-        _mm512_mask_add_round_pd::<UP>(sum, negative, m[i], c[i])
+        if MUT & ADDEND_FIX == 0 { _mm512_mask_add_round_pd::<UP>(sum, negative, m[i], c[i]) } else { sum }
     })
 }
 

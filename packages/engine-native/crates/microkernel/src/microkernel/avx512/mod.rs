@@ -1,9 +1,9 @@
 //! AVX-512 micro-kernels.
 
 mod chain_f64;
-mod narrow;
 pub(crate) mod window_f32;
 pub(crate) mod window_f64;
+pub(crate) mod window_wide;
 
 use core::arch::asm;
 use core::arch::x86_64::{__m512i, __mmask64};
@@ -24,4 +24,11 @@ pub(crate) fn count_masked(mut count: __m512i, mask: __mmask64, ones: __m512i) -
         );
     }
     count
+}
+
+/// Where a step prefetches: its share, at `offset`, of the block of B after the one at `b`, or `other` once that
+/// block is done.
+#[inline]
+pub(crate) fn ahead(b: *const u8, block: usize, offset: usize, other: *const u8) -> *const u8 {
+    if offset < block { b.wrapping_add(block + offset) } else { other }
 }

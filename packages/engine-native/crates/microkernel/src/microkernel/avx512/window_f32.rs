@@ -5,87 +5,44 @@
 //! binade. A negative product that is no multiple of the quantum was cut one unit too low; such products are counted
 //! and the counts added to S's bits. R = S - M is exact; clearing low bits cuts it to p fraction bits.
 //!
-//! Byte codes. Distances d = 100 - e of exponents: da + db is a product's, 70..128 for these formats, and the minimum
-//! with c's gives E = 100 - d. A zero's code of 125 puts its products at 160 or more, which no c of the accepted
-//! range (0, or e in -60..100) exceeds; results stay in that range. Lowest set bits: la + lb = L - low(a) - low(b),
-//! where L is the largest low of both formats, and a product is inexact iff la + lb > T = d + F + L - 100. B holds
-//! lb + 1 twice, where a > 0 and where a < 0, with 0 where the product would be positive or zero: the count is of
-//! codes above the saturated T + 1 - la.
+//! Byte codes and packing: `narrow`.
 
 use core::arch::x86_64::*;
 use core::ops::Range;
 
 use crate::PANEL;
-use crate::microkernel::avx512::count_masked;
-use crate::microkernel::{Block, Micro, as_bytes};
-use crate::pack::{Element, Layout};
+use crate::gemm::ROW_BLOCK;
+use crate::microkernel::avx512::{ahead, count_masked};
+use crate::microkernel::narrow::mutation::{ADDEND_FIX, ADDEND_LIMIT, AND_MASK, CLAMP, SIGN_FIX};
+use crate::microkernel::narrow::{self, C_LEAST, TOP, a_block, a_parts, b_block, fits, step};
+use crate::microkernel::{Aligned, Block, Micro, as_bytes};
+use crate::pack::Layout;
 use crate::words::View;
 
 const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
 /// Rows of one register tile.
 const ROWS: usize = 4;
-/// Bytes of one k in a block of B: 64 fp32, distances, codes for a > 0 and for a < 0.
-const STEP: usize = 4 * PANEL + 3 * PANEL;
-/// Bytes of one k in a block of A: for each row value, la x 4, da x 4, offset of the codes in the block of B.
-const ASTEP: usize = ROWS * 16;
-/// Exponent of distance 0, the largest of c: S's exponent E + 23 - F stays inside fp32.
-const TOP: i32 = 100;
-/// A's share of the smallest product distance, TOP - 30.
-const SHARE: i32 = (TOP - 30) / 2;
-/// Distance of a zero operand: with SHARE it exceeds the distance of every accepted c, twice it is a byte.
-const ZERO: u8 = 125;
-/// Smallest exponent of c.
-const C_LEAST: i32 = TOP - SHARE - ZERO as i32;
-/// Faults to be planted by tests, bits of `MUT`.
-pub(crate) mod mutation {
-    pub const SIGN_FIX: u32 = 1;
-    pub const ADDEND_FIX: u32 = 2;
-    pub const ZERO_CODE: u32 = 4;
-    pub const CLAMP: u32 = 8;
-    pub const AND_MASK: u32 = 16;
-    pub const TAIL: u32 = 32;
-    pub const ADDEND_LIMIT: u32 = 64;
-}
-use mutation::*;
+/// Bytes of a value.
+const V: usize = 4;
+const STEP: usize = step(V);
 
-/// `N` terms a block; both formats within e5m2's range.
+/// `N` terms a block.
 pub(crate) struct WindowF32<const N: usize, const MUT: u32 = 0> {
+    a: Layout,
+    b: Layout,
     fraction: i32,
     precision: u32,
-    /// Decoded words of A and B.
-    a: [Element; 256],
-    b: [Element; 256],
-    emax_a: i32,
-    /// L of the module's comment, by operand.
-    low_a: i32,
-    low_b: i32,
 }
 
 impl<const N: usize, const MUT: u32> WindowF32<N, MUT> {
     /// None where the ranges above do not hold.
     pub fn new(a: Layout, b: Layout, fraction: i32, floor: Option<i32>, precision: u32) -> Option<Self> {
-        let narrow = |l: &Layout| l.bits() <= 8 && l.emin() >= -14 && l.emax() <= 15;
-        // Sum below a third of M (F + 2 + log2(N + 1) + 1 < 23); c's own exponents never lie below the floor.
-        let fits = fraction == 13 && N <= 32 && precision as i32 <= fraction && floor.is_none_or(|f| f <= -126);
-        if !narrow(&a) || !narrow(&b) || !fits {
-            return None;
-        }
-        let table = |l: Layout| core::array::from_fn(|w| l.decode(w as u32));
-        let low = |l: &Layout| l.emax();
-        Some(WindowF32 {
-            fraction,
-            precision,
-            emax_a: a.emax(),
-            low_a: low(&a),
-            low_b: low(&b),
-            a: table(a),
-            b: table(b),
-        })
-    }
-
-    fn block_bytes() -> usize {
-        N * STEP + PANEL
+        // Sum below a third of M (F + 2 + log2(N + 1) + 1 < 23); no accepted or resulting c lies below C_LEAST.
+        let window = fraction == 13 && N <= 32 && precision as i32 <= fraction;
+        let open = floor.is_none_or(|f| f <= C_LEAST);
+        let small = a.bits() <= 8 && b.bits() <= 8;
+        (window && open && small && fits(&a) && fits(&b)).then_some(WindowF32 { a, b, fraction, precision })
     }
 }
 
@@ -95,125 +52,78 @@ impl<const N: usize, const MUT: u32> Micro for WindowF32<N, MUT> {
     }
 
     fn a_len(&self, rows: usize, k: usize) -> usize {
-        rows.div_ceil(ROWS) * k.div_ceil(N) * N * ASTEP / 8
+        rows.div_ceil(ROWS) * k.div_ceil(N) * a_block(V, ROWS, N) / 8
     }
 
     fn b_len(&self, k: usize) -> usize {
-        k.div_ceil(N) * Self::block_bytes() / 8
+        k.div_ceil(N) * b_block(V, N) / 8
     }
 
     fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], bad: &mut [u64]) {
-        let blocks = k.div_ceil(N);
-        let zero_row = (N * STEP) as u32;
-        let item = |e: &Element, t: usize| -> [u64; 2] {
-            let (la, da) = if e.zero { (0, u32::from(ZERO)) } else { ((self.low_a - e.low) as u32, (SHARE + self.emax_a - e.e) as u32) };
-            let row = t * STEP + 5 * PANEL + usize::from(e.negative) * PANEL;
-            let offset = if e.zero && MUT & ZERO_CODE == 0 { zero_row } else { row as u32 };
-            let (la, da) = (la * 0x0101_0101, da * 0x0101_0101);
-            [u64::from(e.value.to_bits()) | u64::from(la) << 32, u64::from(da) | u64::from(offset) << 32]
-        };
-        let table: Vec<[u64; 2]> = self.a.iter().map(|e| item(e, 0)).collect();
-        let empty = item(&Element { zero: true, ..Element::default() }, 0);
-        for group in 0..rows.len().div_ceil(ROWS) {
-            let out = &mut out[group * blocks * N * ASTEP / 8..][..blocks * N * ASTEP / 8];
-            for r in 0..ROWS {
-                let local = group * ROWS + r;
-                let live = local < rows.len();
-                let mut finite = true;
-                for t in 0..blocks * N {
-                    let mut words = if MUT & TAIL != 0 { table[0x38] } else { empty };
-                    if live && (t < k || MUT & TAIL != 0) {
-                        let w = if t < k { a.get(rows.start + local, t) as usize & 255 } else { 0x38 };
-                        words = table[w];
-                        finite &= self.a[w].finite;
-                        if words[1] >> 32 != u64::from(zero_row) {
-                            words[1] += ((t % N * STEP) as u64) << 32;
-                        }
-                    }
-                    out[(t * ROWS + r) * 2..][..2].copy_from_slice(&words);
-                }
-                if live && !finite {
-                    bad[local] = u64::MAX;
-                }
-            }
-        }
+        // SAFETY: dispatch made this kernel on a machine with AVX-512.
+        unsafe { pack_a::<N, MUT>(&self.a, a, rows, k, as_bytes(out), bad) }
     }
 
     fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
-        // db completes da to TOP - (e_a + e_b).
-        let base = TOP - SHARE - self.emax_a;
-        let codes: [(f32, [u8; 3]); 256] = core::array::from_fn(|w| {
-            let e = &self.b[w];
-            if e.zero {
-                return (0.0, [ZERO, 0, 0]);
-            }
-            let code = (self.low_b - e.low + 1) as u8;
-            let by_sign = if e.negative { [code, 0] } else { [0, code] };
-            (e.value, [(base - e.e) as u8, by_sign[0], by_sign[1]])
-        });
-        let bytes = as_bytes(out);
-        let mut bad = 0u64;
-        let blocks = k.div_ceil(N);
-        for block in 0..blocks {
-            let bytes = &mut bytes[block * Self::block_bytes()..][..Self::block_bytes()];
-            bytes[N * STEP..].fill(0);
-            for t in 0..N {
-                let step = &mut bytes[t * STEP..][..STEP];
-                let row = block * N + t;
-                let (values, bytes) = step.split_at_mut(4 * PANEL);
-                for j in 0..PANEL {
-                    let live = row < k && j < cols.len();
-                    let w = if live { b.get(row, cols.start + j) as usize & 255 } else { 0x38 };
-                    bad |= u64::from(!self.b[w].finite && live) << j;
-                    let (value, codes) = if live || MUT & TAIL != 0 { codes[w] } else { (0.0, [ZERO, 0, 0]) };
-                    values[4 * j..][..4].copy_from_slice(&value.to_bits().to_le_bytes());
-                    let p = j % 16 * 4 + j / 16;
-                    for (i, code) in codes.into_iter().enumerate() {
-                        bytes[i * PANEL + p] = code;
-                    }
-                }
-            }
-        }
-        bad
+        // SAFETY: as above.
+        unsafe { pack_b::<N, MUT>(&self.a, &self.b, b, cols, k, as_bytes(out)) }
     }
 
     fn addend_ok(&self, word: u32) -> bool {
-        let e = (word >> 23 & 0xFF) as i32 - 127;
-        word << 1 == 0 || (C_LEAST..=TOP).contains(&e) || MUT & ADDEND_LIMIT != 0
+        narrow::addend_ok(word) || MUT & ADDEND_LIMIT != 0
     }
 
     fn run(&self, block: Block<'_>) -> bool {
         let Block { a, b, rows, chain, c, .. } = block;
         let groups = rows.div_ceil(ROWS);
-        let per_group = a.len() / groups.max(1);
-        let mut distance = [0u8; 64 * PANEL];
+        let mut distance = Aligned([0u8; ROW_BLOCK * PANEL]);
         // SAFETY: dispatch made this kernel on a machine with AVX-512; the pointers below stay inside `a`, `b` and
         // `c`: chain ranges end inside the packed K (Kernel::check), rows are padded to ROWS in `a` and ROW_BLOCK
         // rows exist in `c`.
         unsafe {
             for r in 0..groups * ROWS {
-                distances(c.as_ptr().add(r * PANEL).cast(), distance.as_mut_ptr().add(r * PANEL));
+                distances(c.as_ptr().add(r * PANEL).cast(), distance.0.as_mut_ptr().add(r * PANEL));
             }
-            let constants = Constants::new(self.fraction, self.low_a + self.low_b, self.precision);
+            let constants = Constants::new(self.fraction, self.a.emax() + self.b.emax(), self.precision);
             for range in chain {
                 for k0 in range.clone().step_by(N) {
-                    let pb: *const u8 = b.as_ptr().cast::<u8>().add(k0 / N * Self::block_bytes());
+                    let pb = b.as_ptr().cast::<u8>().add(k0 / N * b_block(V, N));
                     for g in 0..groups {
-                        let pa = a.as_ptr().add(g * per_group).cast::<u8>().add(k0 * ASTEP);
+                        let pa = a.as_ptr().cast::<u8>().add((k0 / N * groups + g) * a_block(V, ROWS, N));
                         let at = g * ROWS * PANEL;
-                        step::<N, MUT>(
-                            pa,
-                            pb,
-                            c.as_mut_ptr().add(at).cast(),
-                            distance.as_mut_ptr().add(at),
-                            &constants,
-                        );
+                        let (c, d) = (c.as_mut_ptr().add(at).cast(), distance.0.as_mut_ptr().add(at));
+                        let ahead = ahead(pb, b_block(V, N), g * N * 64, pa);
+                        step_rows::<N, MUT>(pa, pb, c, d, &constants, ahead);
                     }
                 }
             }
         }
         false
     }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn pack_a<const N: usize, const MUT: u32>(
+    layout: &Layout,
+    a: &View<'_>,
+    rows: Range<usize>,
+    k: usize,
+    out: &mut [u8],
+    bad: &mut [u64],
+) {
+    narrow::pack_a::<V, ROWS, N, MUT>(layout, a, rows, k, out, bad);
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn pack_b<const N: usize, const MUT: u32>(
+    layout_a: &Layout,
+    layout: &Layout,
+    b: &View<'_>,
+    cols: Range<usize>,
+    k: usize,
+    out: &mut [u8],
+) -> u64 {
+    narrow::pack_b::<V, N, MUT>(layout_a, layout, 0, b, cols, k, out)
 }
 
 struct Constants {
@@ -263,23 +173,25 @@ fn pack_distances(r: [__m512; 4]) -> __m512i {
 /// One block step of 4 rows by 64 columns.
 ///
 /// # Safety
-/// `a` covers N * ASTEP bytes, `b` a block, `c` and `distance` 4 x 64 elements; AVX-512 present.
+/// `a` and `b` point at blocks, `c` and `distance` 4 x 64 elements; AVX-512 present.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vnni")]
-unsafe fn step<const N: usize, const MUT: u32>(
+unsafe fn step_rows<const N: usize, const MUT: u32>(
     a: *const u8,
     b: *const u8,
     c: *mut f32,
     distance: *mut u8,
     constants: &Constants,
+    ahead: *const u8,
 ) {
     // SAFETY: all offsets below stay inside the ranges named above.
     unsafe {
+        let [la_at, da_at, offset_at] = a_parts(V, ROWS, N);
         let mut d: [__m512i; ROWS] =
             core::array::from_fn(|r| _mm512_loadu_si512(distance.add(r * PANEL).cast()));
         for t in 0..N {
-            let db = _mm512_loadu_si512(b.add(t * STEP + 4 * PANEL).cast());
+            let db = _mm512_loadu_si512(b.add(t * STEP + V * PANEL).cast());
             for r in 0..ROWS {
-                let da = _mm512_set1_epi32(a.add(t * ASTEP + r * 16 + 8).cast::<i32>().read());
+                let da = _mm512_set1_epi32(a.add(da_at + (r * N + t) * 4).cast::<i32>().read());
                 d[r] = _mm512_min_epu8(d[r], _mm512_add_epi8(da, db));
             }
         }
@@ -307,12 +219,16 @@ unsafe fn step<const N: usize, const MUT: u32>(
         let mut count = [_mm512_setzero_si512(); ROWS];
         let ones = _mm512_set1_epi8(1);
         for t in 0..N {
-            let v: [__m512; 4] = core::array::from_fn(|i| _mm512_loadu_ps(b.add(t * STEP).cast::<f32>().add(16 * i)));
+            let v: [__m512; 4] =
+                core::array::from_fn(|i| _mm512_loadu_ps(b.add(t * STEP).cast::<f32>().add(16 * i)));
+            // The next group's block of A, 64 bytes a k, and some of the next block of B.
+            _mm_prefetch::<_MM_HINT_T0>(a.wrapping_add(a_block(V, ROWS, N) + t * 64).cast());
+            _mm_prefetch::<_MM_HINT_T1>(ahead.wrapping_add(t * 64).cast());
             for r in 0..ROWS {
-                let item = a.add(t * ASTEP + r * 16);
-                let value = _mm512_set1_ps(item.cast::<f32>().read());
-                let la = _mm512_set1_epi32(item.add(4).cast::<i32>().read());
-                let codes = b.add(item.add(12).cast::<u32>().read() as usize);
+                let at = (r * N + t) * 4;
+                let value = _mm512_set1_ps(a.add(at).cast::<f32>().read());
+                let la = _mm512_set1_epi32(a.add(la_at + at).cast::<i32>().read());
+                let codes = b.add(a.add(offset_at + at).cast::<u32>().read() as usize);
                 for i in 0..4 {
                     s[r][i] = _mm512_fmadd_round_ps::<DOWN>(value, v[i], s[r][i]);
                 }

@@ -8,26 +8,27 @@ use core::ops::Range;
 
 use crate::PANEL;
 use crate::gemm::ROW_BLOCK;
+use crate::microkernel::avx512::ahead;
 use crate::microkernel::avx512::chain_f64::{
-    HEAD, ROWS, a_block, b_block, distances, finish, load8, narrow_to_f32, origins, products, spread, start,
-    store8, widen,
+    ROWS, V, distances, finish, load8, narrow_to_f32, origins, products, spread, start, store8, widen,
 };
-use crate::microkernel::avx512::narrow::{self, C_LEAST, TOP, fits};
-use crate::microkernel::{Block, Micro, as_bytes};
+use crate::microkernel::narrow::mutation::{ADDEND_LIMIT, AND_MASK, CLAMP};
+use crate::microkernel::narrow::{self, C_LEAST, TOP, a_block, b_block, fits};
+use crate::microkernel::{Aligned, Block, Micro, as_bytes};
 use crate::pack::Layout;
 use crate::words::View;
 
 /// Binary logarithm of the factor that all values carry.
 const SCALE: i32 = 128;
 
-pub(crate) struct WindowF64<const N: usize> {
+pub(crate) struct WindowF64<const N: usize, const MUT: u32> {
     a: Layout,
     b: Layout,
     fraction: i32,
     precision: u32,
 }
 
-impl<const N: usize> WindowF64<N> {
+impl<const N: usize, const MUT: u32> WindowF64<N, MUT> {
     /// None where the ranges above do not hold.
     pub fn new(a: Layout, b: Layout, fraction: i32, floor: Option<i32>, precision: u32) -> Option<Self> {
         let window = (20..=25).contains(&fraction) && N <= 32 && precision <= 23;
@@ -37,42 +38,64 @@ impl<const N: usize> WindowF64<N> {
     }
 }
 
-impl<const N: usize> Micro for WindowF64<N> {
+impl<const N: usize, const MUT: u32> Micro for WindowF64<N, MUT> {
     fn name(&self) -> &'static str {
         "avx512/fused-window-f64"
     }
 
     fn a_len(&self, rows: usize, k: usize) -> usize {
-        rows.div_ceil(ROWS) * k.div_ceil(N) * a_block(N) / 8
+        rows.div_ceil(ROWS) * k.div_ceil(N) * a_block(V, ROWS, N) / 8
     }
 
     fn b_len(&self, k: usize) -> usize {
-        k.div_ceil(N) * b_block(N) / 8
+        k.div_ceil(N) * b_block(V, N) / 8
     }
 
     fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], bad: &mut [u64]) {
         // SAFETY: dispatch made this kernel on a machine with AVX-512.
-        unsafe { narrow::pack_a::<N>(&self.a, a, rows, k, as_bytes(out), bad) }
+        unsafe { pack_a::<N, MUT>(&self.a, a, rows, k, as_bytes(out), bad) }
     }
 
     fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
         // SAFETY: as above.
-        unsafe { narrow::pack_b::<N>(&self.a, &self.b, SCALE, b, cols, k, as_bytes(out)) }
+        unsafe { pack_b::<N, MUT>(&self.a, &self.b, b, cols, k, as_bytes(out)) }
     }
 
     fn addend_ok(&self, word: u32) -> bool {
-        let e = (word >> 23 & 0xFF) as i32 - 127;
-        word << 1 == 0 || (C_LEAST..=TOP).contains(&e)
+        narrow::addend_ok(word) || MUT & ADDEND_LIMIT != 0
     }
 
     fn run(&self, block: Block<'_>) -> bool {
         // SAFETY: dispatch made this kernel on a machine with AVX-512; Kernel::tile's buffers have the lengths that
         // `a_len` and `b_len` name, with chain ranges inside the packed K.
-        unsafe { run::<N>(self, block) };
+        unsafe { run::<N, MUT>(self, block) };
         false
     }
 }
 
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn pack_a<const N: usize, const MUT: u32>(
+    layout: &Layout,
+    a: &View<'_>,
+    rows: Range<usize>,
+    k: usize,
+    out: &mut [u8],
+    bad: &mut [u64],
+) {
+    narrow::pack_a::<V, ROWS, N, MUT>(layout, a, rows, k, out, bad);
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn pack_b<const N: usize, const MUT: u32>(
+    layout_a: &Layout,
+    layout: &Layout,
+    b: &View<'_>,
+    cols: Range<usize>,
+    k: usize,
+    out: &mut [u8],
+) -> u64 {
+    narrow::pack_b::<V, N, MUT>(layout_a, layout, SCALE, b, cols, k, out)
+}
 
 struct Constants {
     /// M's top word is this minus 16 d.
@@ -82,13 +105,12 @@ struct Constants {
     keep: i64,
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd")]
-unsafe fn run<const N: usize>(w: &WindowF64<N>, block: Block<'_>) {
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn run<const N: usize, const MUT: u32>(w: &WindowF64<N, MUT>, block: Block<'_>) {
     let Block { a, b, rows, chain, c, .. } = block;
     let pairs = rows.div_ceil(ROWS);
-    let per_pair = a.len() * 8 / pairs.max(1);
-    let mut tile = [0f64; ROW_BLOCK * PANEL];
-    let mut distance = [0u8; ROW_BLOCK * PANEL];
+    let mut tile = Aligned([0f64; ROW_BLOCK * PANEL]);
+    let mut distance = Aligned([0u8; ROW_BLOCK * PANEL]);
     let constants = Constants {
         m_base: ((TOP + 52 - w.fraction + 1023 + SCALE) << 4 | 8) as i16,
         t_base: (TOP - 1 - w.fraction - w.a.emax() - w.b.emax()) as i8,
@@ -101,22 +123,24 @@ unsafe fn run<const N: usize>(w: &WindowF64<N>, block: Block<'_>) {
             let at = r * PANEL;
             let words = c.as_ptr().add(at).cast();
             let wide = widen(words, SCALE);
-            store8(tile.as_mut_ptr().add(at), wide);
-            _mm512_storeu_si512(distance.as_mut_ptr().add(at).cast(), pack_distances(wide));
+            store8(tile.0.as_mut_ptr().add(at), wide);
+            _mm512_storeu_si512(distance.0.as_mut_ptr().add(at).cast(), pack_distances(wide));
         }
         for range in chain {
             for k0 in range.clone().step_by(N) {
-                let pb = b.as_ptr().cast::<u8>().add(k0 / N * b_block(N));
+                let pb = b.as_ptr().cast::<u8>().add(k0 / N * b_block(V, N));
                 for pair in 0..pairs {
-                    let pa = a.as_ptr().cast::<u8>().add(pair * per_pair + k0 / N * a_block(N));
+                    let pa = a.as_ptr().cast::<u8>().add((k0 / N * pairs + pair) * a_block(V, ROWS, N));
                     let at = pair * ROWS * PANEL;
-                    step::<N>(pa, pb, tile.as_mut_ptr().add(at), distance.as_mut_ptr().add(at), &constants);
+                    let (c, d) = (tile.0.as_mut_ptr().add(at), distance.0.as_mut_ptr().add(at));
+                    let ahead = ahead(pb, b_block(V, N), pair * N * 64, pa);
+                    step::<N, MUT>(pa, pb, c, d, &constants, ahead);
                 }
             }
         }
         for r in 0..pairs * ROWS {
             let at = r * PANEL;
-            narrow_to_f32(load8(tile.as_ptr().add(at)), SCALE, c.as_mut_ptr().add(at).cast());
+            narrow_to_f32(load8(tile.0.as_ptr().add(at)), SCALE, c.as_mut_ptr().add(at).cast());
         }
     }
 }
@@ -144,16 +168,16 @@ fn pack_distances(x: [__m512d; 8]) -> __m512i {
 /// # Safety
 /// `a` and `b` point at blocks, `c` and `distance` at 2 x 64 elements.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-unsafe fn step<const N: usize>(
+unsafe fn step<const N: usize, const MUT: u32>(
     a: *const u8,
     b: *const u8,
     c: *mut f64,
     distance: *mut u8,
     constants: &Constants,
+    ahead: *const u8,
 ) {
     // SAFETY: all offsets stay inside the ranges named above.
     unsafe {
-        let a = a.add(HEAD);
         let d = core::array::from_fn(|r| _mm512_loadu_si512(distance.add(r * PANEL).cast()));
         let d = distances::<N, false>(a, b, d);
         let m_base = _mm512_set1_epi16(constants.m_base);
@@ -161,13 +185,15 @@ unsafe fn step<const N: usize>(
         let m = |d| origins(spread(d).map(|x| _mm512_sub_epi16(m_base, x)));
         let mut s = [[_mm512_setzero_pd(); 8]; ROWS];
         for r in 0..ROWS {
-            s[r] = start(m(d[r]), load8(c.add(r * PANEL)));
+            s[r] = start::<MUT>(m(d[r]), load8(c.add(r * PANEL)));
         }
-        let threshold = d.map(|d| _mm512_subs_epu8(d, t_base));
-        let count = products::<N>(a, b, &mut s, threshold);
+        let threshold = d
+            .map(|d| if MUT & CLAMP == 0 { _mm512_subs_epu8(d, t_base) } else { _mm512_sub_epi8(d, t_base) });
+        let count = products::<N, MUT>(a, b, &mut s, threshold, ahead);
         let keep = _mm512_castsi512_pd(_mm512_set1_epi64(constants.keep));
         for r in 0..ROWS {
-            let out = finish(s[r], m(d[r]), count[r]).map(|x| _mm512_and_pd(x, keep));
+            let out = finish(s[r], m(d[r]), count[r])
+                .map(|x| if MUT & AND_MASK == 0 { _mm512_and_pd(x, keep) } else { x });
             store8(c.add(r * PANEL), out);
             _mm512_storeu_si512(distance.add(r * PANEL).cast(), pack_distances(out));
         }

@@ -1,0 +1,313 @@
+//! Fused windows of 23 to 25 fraction bits over bf16 and tf32, on the fp64 floor chain; codes as in `wide`.
+//!
+//! Exponents are kept as M's top words, (E + 52 - F + 1023) * 16 + 8. The common path holds for F - 149 <= E <= 121: the
+//! quantum is at least fp32's smallest subnormal, so clearing bits beyond 24 rounds subnormals too, and the sum stays
+//! below 2^128. Outside, or where a distance is not exact, `repair` looks at each column: an infinite c or result stays
+//! infinite, what cannot be told is flagged.
+
+use core::arch::x86_64::*;
+use core::ops::Range;
+
+use crate::PANEL;
+use crate::gemm::ROW_BLOCK;
+use crate::microkernel::avx512::ahead;
+use crate::microkernel::avx512::chain_f64::{
+    ROWS, distances, finish, load8, narrow_to_f32, origins, products, spread, start, store8, widen,
+};
+use crate::microkernel::wide::{self, HEAD, a_block, b_block, byte_index, far, word_index, words_at};
+use crate::microkernel::{Aligned, Block, Micro, as_bytes};
+use crate::pack::Layout;
+use crate::words::View;
+
+/// Largest E whose sums cannot reach 2^128 (N <= 16: below 2^(E + 7)).
+const HIGH: i32 = 121;
+
+/// Faults that tests plant: bits of `MUT`, besides those of `narrow`.
+pub(crate) mod mutation {
+    pub const OVERFLOW: u32 = 1 << 8;
+    pub const LOW: u32 = 1 << 9;
+    pub const NONE: u32 = 1 << 10;
+    pub const FAR: u32 = 1 << 11;
+}
+
+pub(crate) struct WindowWide<const N: usize, const MUT: u32 = 0> {
+    a: Layout,
+    b: Layout,
+    fraction: i32,
+    precision: u32,
+}
+
+impl<const N: usize, const MUT: u32> WindowWide<N, MUT> {
+    /// None where the ranges above do not hold.
+    pub fn new(a: Layout, b: Layout, fraction: i32, floor: Option<i32>, precision: u32) -> Option<Self> {
+        let fits = |l: &Layout| l.exponent_bits == 8 && l.fraction_bits <= 10;
+        let window = (23..=25).contains(&fraction) && N <= 16 && precision == 23;
+        // Where a floor could bind, E is out of the common path and flagged.
+        let open = floor.is_none_or(|f| f <= fraction - 149);
+        (fits(&a) && fits(&b) && window && open).then_some(WindowWide { a, b, fraction, precision })
+    }
+}
+
+impl<const N: usize, const MUT: u32> Micro for WindowWide<N, MUT> {
+    fn name(&self) -> &'static str {
+        "avx512/fused-window-wide"
+    }
+
+    fn a_len(&self, rows: usize, k: usize) -> usize {
+        rows.div_ceil(ROWS) * k.div_ceil(N) * a_block(N) / 8
+    }
+
+    fn b_len(&self, k: usize) -> usize {
+        k.div_ceil(N) * b_block(N) / 8
+    }
+
+    fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], bad: &mut [u64]) {
+        // SAFETY: dispatch made this kernel on a machine with AVX-512.
+        unsafe { pack_a::<N>(&self.a, self.fraction, a, rows, k, as_bytes(out), bad) }
+    }
+
+    fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
+        // SAFETY: as above.
+        unsafe { pack_b::<N>(&self.b, b, cols, k, as_bytes(out)) }
+    }
+
+    fn addend_ok(&self, word: u32) -> bool {
+        word << 1 <= 0xFF00_0000
+    }
+
+    fn run(&self, block: Block<'_>) -> bool {
+        // SAFETY: dispatch made this kernel on a machine with AVX-512; Kernel::tile's buffers have the lengths that
+        // `a_len` and `b_len` name, with chain ranges inside the packed K.
+        unsafe { run::<N, MUT>(self, block) };
+        false
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn pack_a<const N: usize>(
+    layout: &Layout,
+    fraction: i32,
+    a: &View<'_>,
+    rows: Range<usize>,
+    k: usize,
+    out: &mut [u8],
+    bad: &mut [u64],
+) {
+    wide::pack_a::<N>(layout, 52 - fraction + 1023, a, rows, k, out, bad);
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn pack_b<const N: usize>(layout: &Layout, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u8]) -> u64 {
+    wide::pack_b::<N>(layout, b, cols, k, out)
+}
+
+struct Constants {
+    fraction: i32,
+    /// Top word of E = 0 for an exponent field of 0.
+    field: i16,
+    /// Top word of the least E of the common path, and what the largest exceeds it by.
+    low: i16,
+    span: u16,
+    keep: i64,
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn run<const N: usize, const MUT: u32>(w: &WindowWide<N, MUT>, block: Block<'_>) {
+    let Block { a, b, rows, chain, c, bad } = block;
+    let pairs = rows.div_ceil(ROWS);
+    let mut tile = Aligned([0f64; ROW_BLOCK * PANEL]);
+    let mut exponents = Aligned([0u16; ROW_BLOCK * PANEL]);
+    let word = |e: i32| ((e + 52 - w.fraction + 1023) << 4 | 8) as i16;
+    let low = w.fraction - 149;
+    let constants = Constants {
+        fraction: w.fraction,
+        field: word(-1023),
+        low: word(low),
+        span: (HIGH - low << 4) as u16,
+        keep: -1 << (52 - w.precision),
+    };
+    // SAFETY: pairs * ROWS <= ROW_BLOCK rows exist in `c`, `bad`, `tile` and `exponents`; the packed buffers hold every
+    // block of the chain's ranges.
+    unsafe {
+        for r in 0..pairs * ROWS {
+            let at = r * PANEL;
+            let c = widen(c.as_ptr().add(at).cast(), 0);
+            store8(tile.0.as_mut_ptr().add(at), c);
+            store_words(exponents.0.as_mut_ptr().add(at), top_words(c, constants.field));
+        }
+        for range in chain {
+            for k0 in range.clone().step_by(N) {
+                let pb = b.as_ptr().cast::<u8>().add(k0 / N * b_block(N));
+                for pair in 0..pairs {
+                    let pa = a.as_ptr().cast::<u8>().add((k0 / N * pairs + pair) * a_block(N));
+                    let at = pair * ROWS * PANEL;
+                    let (c, e) = (tile.0.as_mut_ptr().add(at), exponents.0.as_mut_ptr().add(at));
+                    let ahead = ahead(pb, b_block(N), pair * N * 64, pa);
+                    step::<N, MUT>(pa, pb, c, e, &constants, ahead, &mut bad[pair * ROWS..][..ROWS]);
+                }
+            }
+        }
+        for r in 0..pairs * ROWS {
+            let at = r * PANEL;
+            narrow_to_f32(load8(tile.0.as_ptr().add(at)), 0, c.as_mut_ptr().add(at).cast());
+        }
+    }
+}
+
+/// The top words that the exponent fields of 64 fp64 give, for even and odd bytes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+fn top_words(x: [__m512d; 8], field: i16) -> [__m512i; 2] {
+    let x = x.map(|x| _mm512_castpd_si512(x));
+    let word = |i: u32| _mm512_set1_epi64((0xFFFF_u64 << (16 * i)) as i64);
+    core::array::from_fn(|odd| {
+        // Select by mask: (mask & y) | (!mask & x).
+        let out = _mm512_srli_epi64::<48>(x[odd]);
+        let out = _mm512_ternarylogic_epi64::<0xD8>(out, _mm512_srli_epi64::<32>(x[2 + odd]), word(1));
+        let out = _mm512_ternarylogic_epi64::<0xD8>(out, _mm512_srli_epi64::<16>(x[4 + odd]), word(2));
+        let out = _mm512_ternarylogic_epi64::<0xD8>(out, x[6 + odd], word(3));
+        let exponent = _mm512_and_si512(out, _mm512_set1_epi16(0x7FF0));
+        _mm512_add_epi16(exponent, _mm512_set1_epi16(field))
+    })
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+unsafe fn load_words(p: *const u16) -> [__m512i; 2] {
+    // SAFETY: the caller's pointer covers 64 words.
+    unsafe { [_mm512_loadu_si512(p.cast()), _mm512_loadu_si512(p.add(32).cast())] }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+unsafe fn store_words(p: *mut u16, x: [__m512i; 2]) {
+    // SAFETY: the caller's pointer covers 64 words.
+    unsafe {
+        _mm512_storeu_si512(p.cast(), x[0]);
+        _mm512_storeu_si512(p.add(32).cast(), x[1]);
+    }
+}
+
+/// One block step of 2 rows by 64 columns.
+///
+/// # Safety
+/// `a` and `b` point at blocks, `c` and `exponents` at 2 x 64 elements.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+unsafe fn step<const N: usize, const MUT: u32>(
+    a: *const u8,
+    b: *const u8,
+    c: *mut f64,
+    exponents: *mut u16,
+    constants: &Constants,
+    ahead: *const u8,
+    bad: &mut [u64],
+) {
+    // SAFETY: all offsets stay inside the ranges named above.
+    unsafe {
+        let items = a.add(HEAD);
+        let d = distances::<N, true>(items, b, [_mm512_set1_epi8(-1); ROWS]);
+        let columns = load_words(b.add(words_at(N)).cast());
+        let mut words = [columns; ROWS];
+        let mut threshold = d;
+        let mut rare = [false; ROWS];
+        let reach = _mm512_set1_epi16(((constants.fraction + 1) << 4) as i16);
+        for r in 0..ROWS {
+            let row = _mm512_set1_epi32(a.add(4 * r).cast::<i32>().read());
+            let addend = load_words(exponents.add(r * PANEL));
+            let near = spread(d[r]);
+            let sum = columns.map(|x| _mm512_add_epi16(x, row));
+            let e: [_; 2] =
+                core::array::from_fn(|i| _mm512_max_epu16(_mm512_sub_epi16(sum[i], near[i]), addend[i]));
+            words[r] = e;
+            // T + 1, saturated to a byte, at 16 times its value.
+            let t: [_; 2] = core::array::from_fn(|i| {
+                let t = _mm512_subs_epu16(_mm512_add_epi16(sum[i], reach), e[i]);
+                _mm512_min_epu16(t, _mm512_set1_epi16(0x0FF0))
+            });
+            threshold[r] = _mm512_or_si512(_mm512_srli_epi16::<4>(t[0]), _mm512_slli_epi16::<4>(t[1]));
+            let low = _mm512_set1_epi16(constants.low);
+            let over = _mm512_max_epu16(_mm512_sub_epi16(e[0], low), _mm512_sub_epi16(e[1], low));
+            let outside = _mm512_cmpgt_epu16_mask(over, _mm512_set1_epi16(constants.span as i16));
+            let far = _mm512_cmpge_epu8_mask(d[r], _mm512_set1_epi8(far(constants.fraction) as u8 as i8));
+            rare[r] = u64::from(outside) | far != 0;
+        }
+        for r in 0..ROWS {
+            if rare[r] {
+                words[r] = repair::<N, MUT>(a, b, r, d[r], words[r], exponents.add(r * PANEL), constants, &mut bad[r]);
+            }
+        }
+        let mut s = [[_mm512_setzero_pd(); 8]; ROWS];
+        for r in 0..ROWS {
+            s[r] = start::<MUT>(origins(words[r]), load8(c.add(r * PANEL)));
+        }
+        let count = products::<N, MUT>(items, b, &mut s, threshold, ahead);
+        let keep = _mm512_castsi512_pd(_mm512_set1_epi64(constants.keep));
+        for r in 0..ROWS {
+            let mut out = finish(s[r], origins(words[r]), count[r]).map(|x| _mm512_and_pd(x, keep));
+            if rare[r] && MUT & mutation::OVERFLOW == 0 {
+                out = infinities(out, load8(c.add(r * PANEL)));
+            }
+            store8(c.add(r * PANEL), out);
+            store_words(exponents.add(r * PANEL), top_words(out, constants.field));
+        }
+    }
+}
+
+/// c where it is infinite, else x, infinite from 2^128 on.
+#[cold]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+fn infinities(x: [__m512d; 8], c: [__m512d; 8]) -> [__m512d; 8] {
+    let infinity = _mm512_set1_pd(f64::INFINITY);
+    let limit = _mm512_set1_pd(f64::from_bits((1023 + 128) << 52));
+    core::array::from_fn(|i| {
+        let stays = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(_mm512_abs_pd(c[i]), infinity);
+        let x = _mm512_mask_mov_pd(x[i], stays, c[i]);
+        let over = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(_mm512_abs_pd(x), limit);
+        let sign = _mm512_and_pd(x, _mm512_set1_pd(-0.0));
+        _mm512_mask_mov_pd(x, over, _mm512_or_pd(infinity, sign))
+    })
+}
+
+/// Looks at the columns of row `r` one by one: E of those without a product is c's; flags those whose distance is not
+/// exact, and those whose quantum lies below fp32's (unless they sum nothing).
+///
+/// # Safety
+/// As [`step`]; `exponents` covers 64 words of c.
+#[cold]
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+#[allow(clippy::too_many_arguments)]
+unsafe fn repair<const N: usize, const MUT: u32>(
+    a: *const u8,
+    b: *const u8,
+    r: usize,
+    d: __m512i,
+    words: [__m512i; 2],
+    exponents: *const u16,
+    constants: &Constants,
+    bad: &mut u64,
+) -> [__m512i; 2] {
+    let mut e = [0u16; PANEL];
+    let mut distance = [0u8; PANEL];
+    // SAFETY: the arrays hold 64 words and bytes; the rest is the caller's contract.
+    unsafe {
+        store_words(e.as_mut_ptr(), words);
+        _mm512_storeu_si512(distance.as_mut_ptr().cast(), d);
+        let row = a.add(8 + 4 * r).cast::<u32>().read_unaligned();
+        let columns = b.add(words_at(N) + 2 * PANEL).cast::<u32>();
+        for j in 0..PANEL {
+            let at = word_index(j);
+            let none = row & columns.add(j).read_unaligned() == 0;
+            let addend = exponents.add(at).read();
+            let zero = addend == constants.field as u16;
+            if none && MUT & mutation::NONE == 0 {
+                e[at] = addend;
+            }
+            let unsure = i32::from(distance[byte_index(j)]) >= far(constants.fraction) && !none;
+            let below = e[at] < constants.low as u16 && !(none && zero);
+            let flag = unsure && MUT & mutation::FAR == 0 || below && MUT & mutation::LOW == 0;
+            *bad |= u64::from(flag) << j;
+        }
+        load_words(e.as_ptr())
+    }
+}
