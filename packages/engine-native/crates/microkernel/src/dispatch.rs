@@ -32,19 +32,26 @@ fn select_avx512(p: &Params) -> Option<Kernel> {
             _ => None,
         },
         (Family::FusedWindow { block, fraction, floor }, Output::Fp32Rz { precision }) => {
-            fn make<const N: usize>(p: &Params, f: i32, floor: Option<i32>, precision: u32) -> Option<Kernel> {
+            fn make<const N: usize, const F: i32>(
+                p: &Params,
+                floor: Option<i32>,
+                precision: u32,
+            ) -> Option<Kernel> {
                 let (a, b) = (p.a.layout()?, p.b.layout()?);
-                if let Some(micro) = WindowF64::<N, 0>::new(a, b, f, floor, precision) {
+                if let Some(micro) = WindowF64::<N, F, 0>::new(a, b, floor, precision) {
                     return Some(Kernel::new(*p, N, Box::new(micro)));
                 }
-                let micro = WindowWide::<N, 0>::new(a, b, f, floor, precision)?;
+                let micro = WindowWide::<N, F, 0>::new(a, b, floor, precision)?;
                 Some(Kernel::new(*p, N, Box::new(micro)))
             }
-            match block {
-                4 => make::<4>(p, fraction, floor, precision),
-                8 => make::<8>(p, fraction, floor, precision),
-                16 => make::<16>(p, fraction, floor, precision),
-                32 => make::<32>(p, fraction, floor, precision),
+            match (block, fraction) {
+                (4, 23) => make::<4, 23>(p, floor, precision),
+                (4, 24) => make::<4, 24>(p, floor, precision),
+                (4, 25) => make::<4, 25>(p, floor, precision),
+                (8, 24) => make::<8, 24>(p, floor, precision),
+                (8, 25) => make::<8, 25>(p, floor, precision),
+                (16, 25) => make::<16, 25>(p, floor, precision),
+                (32, 25) => make::<32, 25>(p, floor, precision),
                 _ => None,
             }
         }

@@ -1,14 +1,14 @@
 //! Byte codes and packing of formats with fp32's exponent range (bf16, tf32) for the fp64 floor chain.
 //!
-//! Codes are relative to the largest exponent of the block's row of A and column of B: da = amax - e, db = bmax - e,
-//! at most 254, a zero 255; E = amax + bmax - min(da + db), sums saturating at 255. Lowest set bits: la = amax - low(a),
-//! lb = bmax - low(b); a product is inexact iff la + lb > T = d + F (d the distance of E from amax + bmax). B holds
-//! lb + 1, at most 255, as `narrow` does. With T <= 252 no capped code is mistaken: a distance of FAR or more is left to
-//! the caller's care.
+//! Codes are relative to the largest exponent of the block's row of A and column of B: da = amax - e and
+//! db = bmax - e + F + 1, a zero 255; their least sum, saturating at 255, is amax + bmax - E + F + 1. Lowest set bits:
+//! la = amax - low(a), lb = bmax - low(b); a product is inexact iff la + lb > T = amax + bmax - E + F. B holds lb + 1 as
+//! `narrow` does. Codes are capped at 254 (zero stays apart) and 255: below FAR a least sum, and T + 1 with it, is not
+//! mistaken; from there on it is left to the caller's care.
 //!
-//! A block of A begins with HEAD bytes: for each of 2 rows the low 16 bits of its top word twice, then for each row
-//! its nonzero terms as a mask; the rest is `narrow`'s. A block of B ends with 64 exponents bmax, times 16, as words
-//! (those of even bytes, then of odd bytes), and 64 masks of nonzero terms.
+//! A block of A begins with HEAD bytes: for each of 2 rows amax's part of the top word, twice, then for each row
+//! the mask of its nonzero terms, twice; the rest is `narrow`'s. A block of B ends with 64 exponents bmax + F + 1, times 16, as words
+//! (those of even bytes, then of odd bytes), and the 64 masks of nonzero terms, as words in the same order.
 
 use core::ops::Range;
 
@@ -23,10 +23,11 @@ const V: usize = 8;
 const R: usize = 2;
 pub const HEAD: usize = 64;
 
-/// Distances from this on are not exact enough.
-pub const fn far(fraction: i32) -> i32 {
-    252 - fraction
-}
+/// Exponent of a block without nonzero terms, below every other.
+const NONE: i32 = -1 << 20;
+
+/// Least sums from this on are not exact enough.
+pub const FAR: u8 = 253;
 
 pub const fn a_block(n: usize) -> usize {
     HEAD + narrow::a_block(V, R, n)
@@ -38,7 +39,7 @@ pub const fn words_at(n: usize) -> usize {
 }
 
 pub const fn b_block(n: usize) -> usize {
-    words_at(n) + 2 * PANEL + 4 * PANEL
+    words_at(n) + 4 * PANEL
 }
 
 /// Index of column `col` among the 64 words: lane 8i + l is word i / 2 of quadword l of vector i % 2.
@@ -47,9 +48,9 @@ pub const fn word_index(col: usize) -> usize {
     i % 2 * 32 + 4 * l + i / 2
 }
 
-/// Index of column `col` among the 64 bytes.
-pub const fn byte_index(col: usize) -> usize {
-    col % 8 * 8 + col / 8
+/// Column of word `i` of half `half`.
+pub const fn column(half: usize, i: usize) -> usize {
+    (i % 4 * 2 + half) * 8 + i / 4
 }
 
 /// `base`: what amax + bmax lacks of M's biased exponent.
@@ -67,6 +68,8 @@ pub fn pack_a<const N: usize>(
     let groups = rows.len().div_ceil(R);
     let [la_at, da_at, offset_at] = a_parts(V, R, N);
     let mut lanes = Lanes::default();
+    let (mut top, mut mask) = ([0i32; PANEL], [0u32; PANEL]);
+    let (mut la, mut da, mut offset) = ([0u32; PANEL], [0u32; PANEL], [0u32; PANEL]);
     for local in 0..groups * R {
         let (group, r) = (local / R, local % R);
         for k0 in (0..blocks * N).step_by(PANEL) {
@@ -75,43 +78,50 @@ pub fn pack_a<const N: usize>(
             if lanes.bad != 0 {
                 bad[local] = u64::MAX;
             }
+            // Largest exponent and mask of nonzero terms of each lane's block, by halves exchanged.
+            for j in 0..PANEL {
+                let some = lanes.nonzero[j] != 0;
+                top[j] = if some { lanes.e[j] } else { NONE };
+                mask[j] = lanes.nonzero[j] << (j % N);
+            }
+            let mut d = 1;
+            while d < N {
+                let (t, m) = (top, mask);
+                for j in 0..PANEL {
+                    top[j] = t[j].max(t[j ^ d]);
+                    mask[j] = m[j] | m[j ^ d];
+                }
+                d *= 2;
+            }
+            for j in 0..PANEL {
+                let some = 0u32.wrapping_sub(lanes.nonzero[j]);
+                la[j] = ((top[j] - lanes.low[j]).min(255) as u32 & some).wrapping_mul(0x0101_0101);
+                let d = (top[j] - lanes.e[j]).min(254) as u32 & some | 255 & !some;
+                da[j] = d.wrapping_mul(0x0101_0101);
+                let row = (j % N * step(V) + V * PANEL + PANEL) as u32 + lanes.negative[j] * PANEL as u32;
+                offset[j] = row & some | (N * step(V)) as u32 & !some;
+            }
             for j in (0..PANEL.min(blocks * N - k0)).step_by(N) {
                 let at = ((k0 + j) / N * groups + group) * a_block(N);
                 let (head, block) = out[at..at + a_block(N)].split_at_mut(HEAD);
-                let mut top = i32::MIN;
-                let mut mask = 0;
-                for t in 0..N {
-                    let some = lanes.nonzero[j + t] != 0;
-                    top = top.max(if some { lanes.e[j + t] } else { i32::MIN });
-                    mask |= u32::from(some) << t;
-                }
-                let top = if mask == 0 { 0 } else { top };
-                let word = ((top + base) << 4 | 8) as u16;
-                head[r * 4..][..2].copy_from_slice(&word.to_le_bytes());
-                head[r * 4 + 2..][..2].copy_from_slice(&word.to_le_bytes());
-                head[8 + r * 4..][..4].copy_from_slice(&mask.to_le_bytes());
-                for t in 0..N {
-                    let l = j + t;
-                    let some = lanes.nonzero[l] != 0;
-                    let la = if some { (top - lanes.low[l]).min(255) as u32 } else { 0 };
-                    let da = if some { (top - lanes.e[l]).min(254) as u32 } else { 255 };
-                    let row = (t * step(V) + V * PANEL + PANEL) as u32 + lanes.negative[l] * PANEL as u32;
-                    let offset = if some { row } else { (N * step(V)) as u32 };
-                    let i = r * N + t;
-                    block[i * V..][..V].copy_from_slice(&lanes.value[l].to_le_bytes());
-                    block[la_at + i * 4..][..4].copy_from_slice(&(la * 0x0101_0101).to_le_bytes());
-                    block[da_at + i * 4..][..4].copy_from_slice(&(da * 0x0101_0101).to_le_bytes());
-                    block[offset_at + i * 4..][..4].copy_from_slice(&offset.to_le_bytes());
-                }
+                let top = if top[j] == NONE { 0 } else { top[j] };
+                let word = ((top + base) << 4 | 8) as u32;
+                head[r * 4..][..4].copy_from_slice(&(word << 16 | word).to_le_bytes());
+                head[8 + r * 4..][..4].copy_from_slice(&(mask[j] << 16 | mask[j]).to_le_bytes());
+                narrow::put::<V>(&mut block[r * N * V..][..N * V], &lanes.value[j..j + N]);
+                narrow::put_words(&mut block[la_at + r * N * 4..][..N * 4], &la[j..j + N]);
+                narrow::put_words(&mut block[da_at + r * N * 4..][..N * 4], &da[j..j + N]);
+                narrow::put_words(&mut block[offset_at + r * N * 4..][..N * 4], &offset[j..j + N]);
             }
         }
     }
 }
 
-/// Returns the columns with a non-finite word.
+/// `reach`: F + 1. Returns the columns with a non-finite word.
 #[inline(always)]
 pub fn pack_b<const N: usize>(
     layout: &Layout,
+    reach: i32,
     b: &View<'_>,
     cols: Range<usize>,
     k: usize,
@@ -122,7 +132,7 @@ pub fn pack_b<const N: usize>(
     let mut codes = [[0u32; PANEL]; 3];
     for block in 0..k.div_ceil(N) {
         let out = &mut out[block * b_block(N)..][..b_block(N)];
-        let mut top = [i32::MIN; PANEL];
+        let mut top = [NONE; PANEL];
         let mut mask = [0u32; PANEL];
         for (t, lanes) in lanes.iter_mut().enumerate() {
             let row = block * N + t;
@@ -131,7 +141,7 @@ pub fn pack_b<const N: usize>(
             bad |= lanes.bad;
             for j in 0..PANEL {
                 let some = lanes.nonzero[j];
-                top[j] = top[j].max(if some != 0 { lanes.e[j] } else { i32::MIN });
+                top[j] = top[j].max(if some != 0 { lanes.e[j] } else { NONE });
                 mask[j] |= some << t;
             }
         }
@@ -145,7 +155,7 @@ pub fn pack_b<const N: usize>(
                 let some = 0u32.wrapping_sub(lanes.nonzero[j]);
                 let negative = 0u32.wrapping_sub(lanes.negative[j]);
                 let code = (top[j] - lanes.low[j] + 1).min(255) as u32 & some;
-                codes[0][j] = (top[j] - lanes.e[j]).min(254) as u32 & some | 255 & !some;
+                codes[0][j] = (top[j] - lanes.e[j] + reach).min(254) as u32 & some | 255 & !some;
                 codes[1][j] = code & negative;
                 codes[2][j] = code & !negative;
             }
@@ -157,9 +167,26 @@ pub fn pack_b<const N: usize>(
         zeros.fill(0);
         let (words, masks) = tail.split_at_mut(2 * PANEL);
         for j in 0..PANEL {
-            words[word_index(j) * 2..][..2].copy_from_slice(&((top[j] << 4) as i16).to_le_bytes());
+            top[j] = (top[j] + reach) << 4;
         }
-        narrow::put_words(masks, &mask);
+        put_halves(words, &top.map(|x| x as u16));
+        put_halves(masks, &mask.map(|x| x as u16));
     }
     bad
+}
+
+/// Words of 64 columns in the order of [`word_index`].
+#[inline(always)]
+fn put_halves(out: &mut [u8], words: &[u16; PANEL]) {
+    for (half, out) in out.chunks_exact_mut(PANEL).enumerate() {
+        let mut x = [0u64; 8];
+        for w in 0..4 {
+            for l in 0..8 {
+                x[l] |= u64::from(words[(2 * w + half) * 8 + l]) << (16 * w);
+            }
+        }
+        for (to, x) in out.chunks_exact_mut(8).zip(x) {
+            to.copy_from_slice(&x.to_le_bytes());
+        }
+    }
 }

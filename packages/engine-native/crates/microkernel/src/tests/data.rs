@@ -45,9 +45,11 @@ pub enum Data {
     Sparse,
     /// Powers of two over the whole range.
     Powers,
+    /// Products around fp32's smallest numbers, where the format has them.
+    Tiny,
 }
 
-pub const ALL: [Data; 9] = [
+pub const ALL: [Data; 10] = [
     Data::Words,
     Data::Finite,
     Data::Normal,
@@ -57,6 +59,7 @@ pub const ALL: [Data; 9] = [
     Data::Huge,
     Data::Sparse,
     Data::Powers,
+    Data::Tiny,
 ];
 
 /// (exponent bits, fraction bits, dropped bits)
@@ -113,6 +116,7 @@ pub fn word(f: Format, data: Data, rng: &mut Rng) -> u32 {
         Data::Sparse if rng.next() & 1 == 0 => make(neg, 0, 0),
         Data::Sparse => rng.next() as u32 & mask,
         Data::Powers => make(neg, rng.below(top + 1), 0),
+        Data::Tiny => make(neg, if xb == 8 { 52 + rng.below(12) } else { rng.below(4).min(top) }, m),
     };
     if data != Data::Words && !finite(f, word) {
         return make(neg, bias, m);

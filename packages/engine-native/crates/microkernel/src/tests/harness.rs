@@ -106,7 +106,8 @@ pub fn trial(kernel: &Kernel, data: Data, with_c: bool, shape: Shape, seed: u64)
     let cf = if p.output == Output::Fp16Rne { Format::Fp16 } else { Format::Fp32 };
     let c: Option<Vec<u32>> =
         with_c.then(|| (0..shape.m * shape.n).map(|_| addend(cf, data, &mut rng)).collect());
-    let d = run(kernel, &a, &b, c.as_deref(), shape, (0..shape.m, 0..shape.n), &[0..shape.k]);
+    let whole = 0..shape.k;
+    let d = run(kernel, &a, &b, c.as_deref(), shape, (0..shape.m, 0..shape.n), std::slice::from_ref(&whole));
     let mut tally = Tally::default();
     for i in 0..shape.m {
         for j in 0..shape.n {

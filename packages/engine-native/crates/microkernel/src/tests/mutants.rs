@@ -49,7 +49,7 @@ fn window_f64() {
     fn make<const MUT: u32>(what: &str) {
         let p = crate::tests::windows::window(Fp16, 16, 25, Some(-133), 16);
         let l = p.a.layout().unwrap();
-        let micro = WindowF64::<16, MUT>::new(l, l, 25, Some(-133), 23).unwrap();
+        let micro = WindowF64::<16, 25, MUT>::new(l, l, Some(-133), 23).unwrap();
         caught(p, 16, Box::new(micro), what);
     }
     make::<SIGN_FIX>("drop the sign fix");
@@ -59,4 +59,28 @@ fn window_f64() {
     make::<AND_MASK>("drop the final mask");
     make::<TAIL>("read past the tail");
     make::<ADDEND_LIMIT>("drop the range of c");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn window_wide() {
+    use crate::microkernel::avx512::window_wide::{WindowWide, mutation::*};
+    use crate::microkernel::narrow::mutation::*;
+    use crate::params::Format::Bf16;
+    if !crate::Isa::Avx512.available() {
+        eprintln!("SKIPPED: this machine lacks avx512");
+        return;
+    }
+    fn make<const MUT: u32>(what: &str) {
+        let p = crate::tests::windows::window(Bf16, 8, 24, Some(-132), 16);
+        let l = p.a.layout().unwrap();
+        let micro = WindowWide::<8, 24, MUT>::new(l, l, Some(-132), 23).unwrap();
+        caught(p, 8, Box::new(micro), what);
+    }
+    make::<SIGN_FIX>("drop the sign fix");
+    make::<ADDEND_FIX>("drop the fix of c");
+    make::<OVERFLOW>("drop the overflow check");
+    make::<LOW>("drop the range of E");
+    make::<NONE>("drop the zero code");
+    make::<FAR>("drop the check of distances");
 }

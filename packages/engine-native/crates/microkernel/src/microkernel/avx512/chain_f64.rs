@@ -106,33 +106,46 @@ pub fn start<const MUT: u32>(m: [__m512d; 8], c: [__m512d; 8]) -> [__m512d; 8] {
     })
 }
 
+/// Whether the sum of a block fits the low doubleword of S: |sum| < 34 * 2^24 < 2^30, and the low doubleword of an
+/// origin lies in 0x3000_0000..0x9000_0000, so that adding counts there never carries.
+pub const fn low_counts(n: usize, fraction: i32) -> bool {
+    n <= 8 && fraction <= 24
+}
+
 /// S - M with the counts added to S's last places.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-pub fn finish(s: [__m512d; 8], m: [__m512d; 8], count: __m512i) -> [__m512d; 8] {
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vnni")]
+pub fn finish<const LOW: bool>(s: [__m512d; 8], m: [__m512d; 8], count: __m512i) -> [__m512d; 8] {
+    let upper = _mm512_srli_epi64::<32>(count);
     core::array::from_fn(|i| {
-        // Byte i of each quadword, alone.
-        const CLEAR: i64 = 0x8080_8080_8080_8000_u64 as i64;
-        let (low, high) = (CLEAR | i as i64, CLEAR | (8 + i as i64));
-        let pick = _mm512_set_epi64(high, low, high, low, high, low, high, low);
-        let lanes = _mm512_shuffle_epi8(count, pick);
-        let bits = _mm512_add_epi64(_mm512_castpd_si512(s[i]), lanes);
+        let s = _mm512_castpd_si512(s[i]);
+        let bits = if LOW {
+            let one = _mm512_set1_epi64(1 << (i % 4 * 8));
+            _mm512_dpbusd_epi32(s, if i < 4 { count } else { upper }, one)
+        } else {
+            // Byte i of each quadword, alone.
+            const CLEAR: i64 = 0x8080_8080_8080_8000_u64 as i64;
+            let (low, high) = (CLEAR | i as i64, CLEAR | (8 + i as i64));
+            let pick = _mm512_set_epi64(high, low, high, low, high, low, high, low);
+            _mm512_add_epi64(s, _mm512_shuffle_epi8(count, pick))
+        };
         _mm512_sub_pd(_mm512_castsi512_pd(bits), m[i])
     })
 }
 
-/// M of 64 columns from its top words: `words[0]` those of even bytes, `words[1]` of odd bytes.
+/// M of 64 columns from its top words: `words[0]` those of even bytes, `words[1]` of odd bytes. Rotations leave other
+/// columns' top words below.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
 pub fn origins(words: [__m512i; 2]) -> [__m512d; 8] {
     let [e, o] = words;
     [
-        _mm512_slli_epi64::<48>(e),
-        _mm512_slli_epi64::<48>(o),
-        _mm512_slli_epi64::<32>(e),
-        _mm512_slli_epi64::<32>(o),
-        _mm512_slli_epi64::<16>(e),
-        _mm512_slli_epi64::<16>(o),
+        _mm512_rol_epi64::<48>(e),
+        _mm512_rol_epi64::<48>(o),
+        _mm512_rol_epi64::<32>(e),
+        _mm512_rol_epi64::<32>(o),
+        _mm512_rol_epi64::<16>(e),
+        _mm512_rol_epi64::<16>(o),
         e,
         o,
     ]
@@ -174,13 +187,16 @@ pub unsafe fn widen(p: *const f32, scale: i32) -> [__m512d; 8] {
     core::array::from_fn(|i| unsafe { _mm512_mul_pd(_mm512_cvtps_pd(_mm256_loadu_ps(p.add(8 * i))), factor) })
 }
 
-/// 64 fp64 times 2^-scale as fp32, in which they are representable.
+/// 64 fp64 times 2^-scale as fp32, which has room for them once they are cut to `keep`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-pub unsafe fn narrow_to_f32(x: [__m512d; 8], scale: i32, p: *mut f32) {
+pub unsafe fn narrow_to_f32(x: [__m512d; 8], scale: i32, keep: i64, p: *mut f32) {
     let factor = _mm512_set1_pd(f64::from_bits(((1023 - scale) as u64) << 52));
+    let keep = _mm512_castsi512_pd(_mm512_set1_epi64(keep));
     for (i, x) in x.into_iter().enumerate() {
         // SAFETY: the caller's pointer covers 64 fp32.
-        unsafe { _mm256_storeu_ps(p.add(8 * i), _mm512_cvtpd_ps(_mm512_mul_pd(x, factor))) };
+        unsafe {
+            _mm256_storeu_ps(p.add(8 * i), _mm512_cvtpd_ps(_mm512_mul_pd(_mm512_and_pd(x, keep), factor)))
+        };
     }
 }

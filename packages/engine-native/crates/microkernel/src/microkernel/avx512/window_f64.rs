@@ -10,7 +10,8 @@ use crate::PANEL;
 use crate::gemm::ROW_BLOCK;
 use crate::microkernel::avx512::ahead;
 use crate::microkernel::avx512::chain_f64::{
-    ROWS, V, distances, finish, load8, narrow_to_f32, origins, products, spread, start, store8, widen,
+    ROWS, V, distances, finish, load8, low_counts, narrow_to_f32, origins, products, spread, start, store8,
+    widen,
 };
 use crate::microkernel::narrow::mutation::{ADDEND_LIMIT, AND_MASK, CLAMP};
 use crate::microkernel::narrow::{self, C_LEAST, TOP, a_block, b_block, fits};
@@ -21,24 +22,23 @@ use crate::words::View;
 /// Binary logarithm of the factor that all values carry.
 const SCALE: i32 = 128;
 
-pub(crate) struct WindowF64<const N: usize, const MUT: u32> {
+pub(crate) struct WindowF64<const N: usize, const F: i32, const MUT: u32> {
     a: Layout,
     b: Layout,
-    fraction: i32,
     precision: u32,
 }
 
-impl<const N: usize, const MUT: u32> WindowF64<N, MUT> {
+impl<const N: usize, const F: i32, const MUT: u32> WindowF64<N, F, MUT> {
     /// None where the ranges above do not hold.
-    pub fn new(a: Layout, b: Layout, fraction: i32, floor: Option<i32>, precision: u32) -> Option<Self> {
-        let window = (20..=25).contains(&fraction) && N <= 32 && precision <= 23;
+    pub fn new(a: Layout, b: Layout, floor: Option<i32>, precision: u32) -> Option<Self> {
+        let window = (23..=25).contains(&F) && N <= 32 && precision == 23;
         // Accepted and resulting c have exponents above C_LEAST: no floor binds, none is subnormal.
-        let open = floor.is_none_or(|f| f <= C_LEAST) && -28 - fraction >= C_LEAST;
-        (fits(&a) && fits(&b) && window && open).then_some(WindowF64 { a, b, fraction, precision })
+        let open = floor.is_none_or(|f| f <= C_LEAST) && -30 - F >= C_LEAST;
+        (fits(&a) && fits(&b) && window && open).then_some(WindowF64 { a, b, precision })
     }
 }
 
-impl<const N: usize, const MUT: u32> Micro for WindowF64<N, MUT> {
+impl<const N: usize, const F: i32, const MUT: u32> Micro for WindowF64<N, F, MUT> {
     fn name(&self) -> &'static str {
         "avx512/fused-window-f64"
     }
@@ -68,7 +68,7 @@ impl<const N: usize, const MUT: u32> Micro for WindowF64<N, MUT> {
     fn run(&self, block: Block<'_>) -> bool {
         // SAFETY: dispatch made this kernel on a machine with AVX-512; Kernel::tile's buffers have the lengths that
         // `a_len` and `b_len` name, with chain ranges inside the packed K.
-        unsafe { run::<N, MUT>(self, block) };
+        unsafe { run::<N, F, MUT>(self, block) };
         false
     }
 }
@@ -105,15 +105,15 @@ struct Constants {
     keep: i64,
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn run<const N: usize, const MUT: u32>(w: &WindowF64<N, MUT>, block: Block<'_>) {
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+unsafe fn run<const N: usize, const F: i32, const MUT: u32>(w: &WindowF64<N, F, MUT>, block: Block<'_>) {
     let Block { a, b, rows, chain, c, .. } = block;
     let pairs = rows.div_ceil(ROWS);
     let mut tile = Aligned([0f64; ROW_BLOCK * PANEL]);
     let mut distance = Aligned([0u8; ROW_BLOCK * PANEL]);
     let constants = Constants {
-        m_base: ((TOP + 52 - w.fraction + 1023 + SCALE) << 4 | 8) as i16,
-        t_base: (TOP - 1 - w.fraction - w.a.emax() - w.b.emax()) as i8,
+        m_base: ((TOP + 52 - F + 1023 + SCALE) << 4 | 8) as i16,
+        t_base: (TOP - 1 - F - w.a.emax() - w.b.emax()) as i8,
         keep: -1 << (52 - w.precision),
     };
     // SAFETY: pairs * ROWS <= ROW_BLOCK rows exist in `c`, `tile` and `distance`; the packed buffers hold every block
@@ -134,20 +134,25 @@ unsafe fn run<const N: usize, const MUT: u32>(w: &WindowF64<N, MUT>, block: Bloc
                     let at = pair * ROWS * PANEL;
                     let (c, d) = (tile.0.as_mut_ptr().add(at), distance.0.as_mut_ptr().add(at));
                     let ahead = ahead(pb, b_block(V, N), pair * N * 64, pa);
-                    step::<N, MUT>(pa, pb, c, d, &constants, ahead);
+                    step::<N, F, MUT>(pa, pb, c, d, &constants, ahead);
                 }
             }
         }
         for r in 0..pairs * ROWS {
             let at = r * PANEL;
-            narrow_to_f32(load8(tile.0.as_ptr().add(at)), SCALE, c.as_mut_ptr().add(at).cast());
+            narrow_to_f32(
+                load8(tile.0.as_ptr().add(at)),
+                SCALE,
+                constants.keep,
+                c.as_mut_ptr().add(at).cast(),
+            );
         }
     }
 }
 
 /// Distance bytes of 64 accumulators, byte 8l + i that of column 8i + l: 227 minus the low byte of the exponent field.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vnni")]
 fn pack_distances(x: [__m512d; 8]) -> __m512i {
     let x = x.map(|x| _mm512_castpd_si512(x));
     let byte = |i: u32| _mm512_set1_epi64((0xFF_u64 << (8 * i)) as i64);
@@ -167,8 +172,8 @@ fn pack_distances(x: [__m512d; 8]) -> __m512i {
 ///
 /// # Safety
 /// `a` and `b` point at blocks, `c` and `distance` at 2 x 64 elements.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-unsafe fn step<const N: usize, const MUT: u32>(
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vnni")]
+unsafe fn step<const N: usize, const F: i32, const MUT: u32>(
     a: *const u8,
     b: *const u8,
     c: *mut f64,
@@ -185,6 +190,9 @@ unsafe fn step<const N: usize, const MUT: u32>(
         let m = |d| origins(spread(d).map(|x| _mm512_sub_epi16(m_base, x)));
         let mut s = [[_mm512_setzero_pd(); 8]; ROWS];
         for r in 0..ROWS {
+            for i in 0..8 {
+                _mm_prefetch::<_MM_HINT_T0>(c.wrapping_add((ROWS + r) * PANEL + 8 * i).cast());
+            }
             s[r] = start::<MUT>(m(d[r]), load8(c.add(r * PANEL)));
         }
         let threshold = d
@@ -192,8 +200,14 @@ unsafe fn step<const N: usize, const MUT: u32>(
         let count = products::<N, MUT>(a, b, &mut s, threshold, ahead);
         let keep = _mm512_castsi512_pd(_mm512_set1_epi64(constants.keep));
         for r in 0..ROWS {
-            let out = finish(s[r], m(d[r]), count[r])
-                .map(|x| if MUT & AND_MASK == 0 { _mm512_and_pd(x, keep) } else { x });
+            let sum = if const { low_counts(N, F) } {
+                finish::<true>(s[r], m(d[r]), count[r])
+            } else {
+                finish::<false>(s[r], m(d[r]), count[r])
+            };
+            // With F = 23 the next block cuts at least as much, and the end of the chain cuts again.
+            let cut = F > 23 && MUT & AND_MASK == 0;
+            let out = sum.map(|x| if cut { _mm512_and_pd(x, keep) } else { x });
             store8(c.add(r * PANEL), out);
             _mm512_storeu_si512(distance.add(r * PANEL).cast(), pack_distances(out));
         }

@@ -2,7 +2,7 @@
 //!
 //! Exponents are kept as M's top words, (E + 52 - F + 1023) * 16 + 8. The common path holds for F - 149 <= E <= 121: the
 //! quantum is at least fp32's smallest subnormal, so clearing bits beyond 24 rounds subnormals too, and the sum stays
-//! below 2^128. Outside, or where a distance is not exact, `repair` looks at each column: an infinite c or result stays
+//! below 2^128. Outside, or where a distance is not exact, `repair` sorts the columns: an infinite c or result stays
 //! infinite, what cannot be told is flagged.
 
 use core::arch::x86_64::*;
@@ -12,9 +12,10 @@ use crate::PANEL;
 use crate::gemm::ROW_BLOCK;
 use crate::microkernel::avx512::ahead;
 use crate::microkernel::avx512::chain_f64::{
-    ROWS, distances, finish, load8, narrow_to_f32, origins, products, spread, start, store8, widen,
+    ROWS, distances, finish, load8, low_counts, narrow_to_f32, origins, products, spread, start, store8,
+    widen,
 };
-use crate::microkernel::wide::{self, HEAD, a_block, b_block, byte_index, far, word_index, words_at};
+use crate::microkernel::wide::{self, FAR, HEAD, a_block, b_block, column, word_index, words_at};
 use crate::microkernel::{Aligned, Block, Micro, as_bytes};
 use crate::pack::Layout;
 use crate::words::View;
@@ -30,25 +31,24 @@ pub(crate) mod mutation {
     pub const FAR: u32 = 1 << 11;
 }
 
-pub(crate) struct WindowWide<const N: usize, const MUT: u32 = 0> {
+pub(crate) struct WindowWide<const N: usize, const F: i32, const MUT: u32 = 0> {
     a: Layout,
     b: Layout,
-    fraction: i32,
     precision: u32,
 }
 
-impl<const N: usize, const MUT: u32> WindowWide<N, MUT> {
+impl<const N: usize, const F: i32, const MUT: u32> WindowWide<N, F, MUT> {
     /// None where the ranges above do not hold.
-    pub fn new(a: Layout, b: Layout, fraction: i32, floor: Option<i32>, precision: u32) -> Option<Self> {
+    pub fn new(a: Layout, b: Layout, floor: Option<i32>, precision: u32) -> Option<Self> {
         let fits = |l: &Layout| l.exponent_bits == 8 && l.fraction_bits <= 10;
-        let window = (23..=25).contains(&fraction) && N <= 16 && precision == 23;
+        let window = (23..=25).contains(&F) && N <= 16 && precision == 23;
         // Where a floor could bind, E is out of the common path and flagged.
-        let open = floor.is_none_or(|f| f <= fraction - 149);
-        (fits(&a) && fits(&b) && window && open).then_some(WindowWide { a, b, fraction, precision })
+        let open = floor.is_none_or(|f| f <= F - 149);
+        (fits(&a) && fits(&b) && window && open).then_some(WindowWide { a, b, precision })
     }
 }
 
-impl<const N: usize, const MUT: u32> Micro for WindowWide<N, MUT> {
+impl<const N: usize, const F: i32, const MUT: u32> Micro for WindowWide<N, F, MUT> {
     fn name(&self) -> &'static str {
         "avx512/fused-window-wide"
     }
@@ -63,12 +63,12 @@ impl<const N: usize, const MUT: u32> Micro for WindowWide<N, MUT> {
 
     fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], bad: &mut [u64]) {
         // SAFETY: dispatch made this kernel on a machine with AVX-512.
-        unsafe { pack_a::<N>(&self.a, self.fraction, a, rows, k, as_bytes(out), bad) }
+        unsafe { pack_a::<N>(&self.a, 52 - F + 1023, a, rows, k, as_bytes(out), bad) }
     }
 
     fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
         // SAFETY: as above.
-        unsafe { pack_b::<N>(&self.b, b, cols, k, as_bytes(out)) }
+        unsafe { pack_b::<N>(&self.b, F + 1, b, cols, k, as_bytes(out)) }
     }
 
     fn addend_ok(&self, word: u32) -> bool {
@@ -78,7 +78,7 @@ impl<const N: usize, const MUT: u32> Micro for WindowWide<N, MUT> {
     fn run(&self, block: Block<'_>) -> bool {
         // SAFETY: dispatch made this kernel on a machine with AVX-512; Kernel::tile's buffers have the lengths that
         // `a_len` and `b_len` name, with chain ranges inside the packed K.
-        unsafe { run::<N, MUT>(self, block) };
+        unsafe { run::<N, F, MUT>(self, block) };
         false
     }
 }
@@ -86,23 +86,29 @@ impl<const N: usize, const MUT: u32> Micro for WindowWide<N, MUT> {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn pack_a<const N: usize>(
     layout: &Layout,
-    fraction: i32,
+    base: i32,
     a: &View<'_>,
     rows: Range<usize>,
     k: usize,
     out: &mut [u8],
     bad: &mut [u64],
 ) {
-    wide::pack_a::<N>(layout, 52 - fraction + 1023, a, rows, k, out, bad);
+    wide::pack_a::<N>(layout, base, a, rows, k, out, bad);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn pack_b<const N: usize>(layout: &Layout, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u8]) -> u64 {
-    wide::pack_b::<N>(layout, b, cols, k, out)
+fn pack_b<const N: usize>(
+    layout: &Layout,
+    reach: i32,
+    b: &View<'_>,
+    cols: Range<usize>,
+    k: usize,
+    out: &mut [u8],
+) -> u64 {
+    wide::pack_b::<N>(layout, reach, b, cols, k, out)
 }
 
 struct Constants {
-    fraction: i32,
     /// Top word of E = 0 for an exponent field of 0.
     field: i16,
     /// Top word of the least E of the common path, and what the largest exceeds it by.
@@ -111,21 +117,22 @@ struct Constants {
     keep: i64,
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn run<const N: usize, const MUT: u32>(w: &WindowWide<N, MUT>, block: Block<'_>) {
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+unsafe fn run<const N: usize, const F: i32, const MUT: u32>(w: &WindowWide<N, F, MUT>, block: Block<'_>) {
     let Block { a, b, rows, chain, c, bad } = block;
     let pairs = rows.div_ceil(ROWS);
     let mut tile = Aligned([0f64; ROW_BLOCK * PANEL]);
     let mut exponents = Aligned([0u16; ROW_BLOCK * PANEL]);
-    let word = |e: i32| ((e + 52 - w.fraction + 1023) << 4 | 8) as i16;
-    let low = w.fraction - 149;
+    let word = |e: i32| ((e + 52 - F + 1023) << 4 | 8) as i16;
+    let low = F - 149;
     let constants = Constants {
-        fraction: w.fraction,
         field: word(-1023),
         low: word(low),
-        span: (HIGH - low << 4) as u16,
+        span: ((HIGH - low) << 4) as u16,
         keep: -1 << (52 - w.precision),
     };
+    let mut dead = [[0u32; 2]; ROW_BLOCK];
+    let mut done = [false; ROW_BLOCK / ROWS];
     // SAFETY: pairs * ROWS <= ROW_BLOCK rows exist in `c`, `bad`, `tile` and `exponents`; the packed buffers hold every
     // block of the chain's ranges.
     unsafe {
@@ -134,24 +141,47 @@ unsafe fn run<const N: usize, const MUT: u32>(w: &WindowWide<N, MUT>, block: Blo
             let c = widen(c.as_ptr().add(at).cast(), 0);
             store8(tile.0.as_mut_ptr().add(at), c);
             store_words(exponents.0.as_mut_ptr().add(at), top_words(c, constants.field));
+            for j in bits(bad[r]) {
+                let i = word_index(j);
+                dead[r][i / 32] |= 1 << (i % 32);
+            }
         }
         for range in chain {
             for k0 in range.clone().step_by(N) {
                 let pb = b.as_ptr().cast::<u8>().add(k0 / N * b_block(N));
                 for pair in 0..pairs {
+                    if done[pair] {
+                        continue;
+                    }
                     let pa = a.as_ptr().cast::<u8>().add((k0 / N * pairs + pair) * a_block(N));
                     let at = pair * ROWS * PANEL;
                     let (c, e) = (tile.0.as_mut_ptr().add(at), exponents.0.as_mut_ptr().add(at));
                     let ahead = ahead(pb, b_block(N), pair * N * 64, pa);
-                    step::<N, MUT>(pa, pb, c, e, &constants, ahead, &mut bad[pair * ROWS..][..ROWS]);
+                    let dead = &mut dead[pair * ROWS..][..ROWS];
+                    done[pair] = step::<N, F, MUT>(pa, pb, c, e, &constants, ahead, dead);
                 }
             }
         }
         for r in 0..pairs * ROWS {
             let at = r * PANEL;
-            narrow_to_f32(load8(tile.0.as_ptr().add(at)), 0, c.as_mut_ptr().add(at).cast());
+            let c = c.as_mut_ptr().add(at).cast();
+            narrow_to_f32(load8(tile.0.as_ptr().add(at)), 0, constants.keep, c);
+            for half in 0..2 {
+                for i in bits(u64::from(dead[r][half])) {
+                    bad[r] |= 1 << column(half, i);
+                }
+            }
         }
     }
+}
+
+/// Positions of the set bits.
+fn bits(mut x: u64) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let i = x.trailing_zeros() as usize;
+        x &= x.wrapping_sub(1);
+        (i < 64).then_some(i)
+    })
 }
 
 /// The top words that the exponent fields of 64 fp64 give, for even and odd bytes.
@@ -188,20 +218,20 @@ unsafe fn store_words(p: *mut u16, x: [__m512i; 2]) {
     }
 }
 
-/// One block step of 2 rows by 64 columns.
+/// One block step of 2 rows by 64 columns; true once no column of either row can change any more.
 ///
 /// # Safety
 /// `a` and `b` point at blocks, `c` and `exponents` at 2 x 64 elements.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-unsafe fn step<const N: usize, const MUT: u32>(
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vnni")]
+unsafe fn step<const N: usize, const F: i32, const MUT: u32>(
     a: *const u8,
     b: *const u8,
     c: *mut f64,
     exponents: *mut u16,
     constants: &Constants,
     ahead: *const u8,
-    bad: &mut [u64],
-) {
+    dead: &mut [[u32; 2]],
+) -> bool {
     // SAFETY: all offsets stay inside the ranges named above.
     unsafe {
         let items = a.add(HEAD);
@@ -209,31 +239,33 @@ unsafe fn step<const N: usize, const MUT: u32>(
         let columns = load_words(b.add(words_at(N)).cast());
         let mut words = [columns; ROWS];
         let mut threshold = d;
-        let mut rare = [false; ROWS];
-        let reach = _mm512_set1_epi16(((constants.fraction + 1) << 4) as i16);
+        let low = _mm512_set1_epi16(constants.low);
+        let mut over = _mm512_setzero_si512();
         for r in 0..ROWS {
             let row = _mm512_set1_epi32(a.add(4 * r).cast::<i32>().read());
+            let sum = columns.map(|x| _mm512_add_epi16(x, row));
             let addend = load_words(exponents.add(r * PANEL));
             let near = spread(d[r]);
-            let sum = columns.map(|x| _mm512_add_epi16(x, row));
-            let e: [_; 2] =
+            words[r] =
                 core::array::from_fn(|i| _mm512_max_epu16(_mm512_sub_epi16(sum[i], near[i]), addend[i]));
-            words[r] = e;
-            // T + 1, saturated to a byte, at 16 times its value.
-            let t: [_; 2] = core::array::from_fn(|i| {
-                let t = _mm512_subs_epu16(_mm512_add_epi16(sum[i], reach), e[i]);
-                _mm512_min_epu16(t, _mm512_set1_epi16(0x0FF0))
-            });
-            threshold[r] = _mm512_or_si512(_mm512_srli_epi16::<4>(t[0]), _mm512_slli_epi16::<4>(t[1]));
-            let low = _mm512_set1_epi16(constants.low);
-            let over = _mm512_max_epu16(_mm512_sub_epi16(e[0], low), _mm512_sub_epi16(e[1], low));
-            let outside = _mm512_cmpgt_epu16_mask(over, _mm512_set1_epi16(constants.span as i16));
-            let far = _mm512_cmpge_epu8_mask(d[r], _mm512_set1_epi8(far(constants.fraction) as u8 as i8));
-            rare[r] = u64::from(outside) | far != 0;
+            threshold[r] = join(sum, words[r]);
+            for i in 0..2 {
+                over = _mm512_max_epu16(over, _mm512_sub_epi16(words[r][i], low));
+            }
         }
-        for r in 0..ROWS {
-            if rare[r] {
-                words[r] = repair::<N, MUT>(a, b, r, d[r], words[r], exponents.add(r * PANEL), constants, &mut bad[r]);
+        let outside = _mm512_cmpgt_epu16_mask(over, _mm512_set1_epi16(constants.span as i16));
+        let far = _mm512_cmpge_epu8_mask(_mm512_max_epu8(d[0], d[1]), _mm512_set1_epi8(FAR as i8));
+        let rare = u64::from(outside) | far != 0;
+        if rare {
+            let mut alive = false;
+            for r in 0..ROWS {
+                let e = exponents.add(r * PANEL);
+                let (w, t, live) = repair::<N, MUT>(a, b, r, d[r], words[r], e, constants, &mut dead[r]);
+                (words[r], threshold[r]) = (w, t);
+                alive |= live;
+            }
+            if !alive {
+                return true;
             }
         }
         let mut s = [[_mm512_setzero_pd(); 8]; ROWS];
@@ -243,18 +275,32 @@ unsafe fn step<const N: usize, const MUT: u32>(
         let count = products::<N, MUT>(items, b, &mut s, threshold, ahead);
         let keep = _mm512_castsi512_pd(_mm512_set1_epi64(constants.keep));
         for r in 0..ROWS {
-            let mut out = finish(s[r], origins(words[r]), count[r]).map(|x| _mm512_and_pd(x, keep));
-            if rare[r] && MUT & mutation::OVERFLOW == 0 {
+            let sum = if const { low_counts(N, F) } {
+                finish::<true>(s[r], origins(words[r]), count[r])
+            } else {
+                finish::<false>(s[r], origins(words[r]), count[r])
+            };
+            let mut out = sum.map(|x| _mm512_and_pd(x, keep));
+            if rare && MUT & mutation::OVERFLOW == 0 {
                 out = infinities(out, load8(c.add(r * PANEL)));
             }
             store8(c.add(r * PANEL), out);
             store_words(exponents.add(r * PANEL), top_words(out, constants.field));
         }
+        false
     }
 }
 
+/// T + 1 of 64 columns as bytes: the saturated difference of `sum` and `words`, over 16.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+fn join(sum: [__m512i; 2], words: [__m512i; 2]) -> __m512i {
+    let [e, o] = core::array::from_fn(|i| _mm512_subs_epu16(sum[i], words[i]));
+    _mm512_or_si512(_mm512_srli_epi16::<4>(e), _mm512_slli_epi16::<4>(o))
+}
+
 /// c where it is infinite, else x, infinite from 2^128 on.
-#[cold]
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
 fn infinities(x: [__m512d; 8], c: [__m512d; 8]) -> [__m512d; 8] {
     let infinity = _mm512_set1_pd(f64::INFINITY);
@@ -268,8 +314,9 @@ fn infinities(x: [__m512d; 8], c: [__m512d; 8]) -> [__m512d; 8] {
     })
 }
 
-/// Looks at the columns of row `r` one by one: E of those without a product is c's; flags those whose distance is not
-/// exact, and those whose quantum lies below fp32's (unless they sum nothing).
+/// Top words and thresholds of row `r` outside the common path, and whether any column can still change. E of columns
+/// without a product is c's; flags those whose distance is not exact, and those whose quantum lies below fp32's (unless
+/// they sum nothing).
 ///
 /// # Safety
 /// As [`step`]; `exponents` covers 64 words of c.
@@ -282,32 +329,44 @@ unsafe fn repair<const N: usize, const MUT: u32>(
     b: *const u8,
     r: usize,
     d: __m512i,
-    words: [__m512i; 2],
+    mut words: [__m512i; 2],
     exponents: *const u16,
     constants: &Constants,
-    bad: &mut u64,
-) -> [__m512i; 2] {
-    let mut e = [0u16; PANEL];
-    let mut distance = [0u8; PANEL];
-    // SAFETY: the arrays hold 64 words and bytes; the rest is the caller's contract.
-    unsafe {
-        store_words(e.as_mut_ptr(), words);
-        _mm512_storeu_si512(distance.as_mut_ptr().cast(), d);
-        let row = a.add(8 + 4 * r).cast::<u32>().read_unaligned();
-        let columns = b.add(words_at(N) + 2 * PANEL).cast::<u32>();
-        for j in 0..PANEL {
-            let at = word_index(j);
-            let none = row & columns.add(j).read_unaligned() == 0;
-            let addend = exponents.add(at).read();
-            let zero = addend == constants.field as u16;
-            if none && MUT & mutation::NONE == 0 {
-                e[at] = addend;
-            }
-            let unsure = i32::from(distance[byte_index(j)]) >= far(constants.fraction) && !none;
-            let below = e[at] < constants.low as u16 && !(none && zero);
-            let flag = unsure && MUT & mutation::FAR == 0 || below && MUT & mutation::LOW == 0;
-            *bad |= u64::from(flag) << j;
+    dead: &mut [u32; 2],
+) -> ([__m512i; 2], __m512i, bool) {
+    // SAFETY: as the caller's.
+    let (addend, terms, columns, row_terms, row) = unsafe {
+        let at = b.add(words_at(N));
+        let row = |i: usize| _mm512_set1_epi32(a.add(8 * i + 4 * r).cast::<i32>().read());
+        (load_words(exponents), load_words(at.add(2 * PANEL).cast()), load_words(at.cast()), row(1), row(0))
+    };
+    let (low, field) = (_mm512_set1_epi16(constants.low), _mm512_set1_epi16(constants.field));
+    let infinite = _mm512_set1_epi16(constants.field.wrapping_add(0x7FF0));
+    let near = spread(d);
+    let mut alive = false;
+    for i in 0..2 {
+        let none = _mm512_testn_epi16_mask(terms[i], row_terms);
+        if MUT & mutation::NONE == 0 {
+            words[i] = _mm512_mask_mov_epi16(words[i], none, addend[i]);
         }
-        load_words(e.as_ptr())
+        let zero = _mm512_cmpeq_epi16_mask(addend[i], field);
+        let far = _mm512_cmpge_epu16_mask(near[i], _mm512_set1_epi16(i16::from(FAR) << 4)) & !none;
+        let below = _mm512_cmplt_epu16_mask(words[i], low) & !(none & zero);
+        let stays = _mm512_cmpge_epu16_mask(addend[i], infinite);
+        if MUT & mutation::FAR == 0 {
+            dead[i] |= far & !stays;
+        }
+        if MUT & mutation::LOW == 0 {
+            dead[i] |= below;
+        }
+        alive |= !(dead[i] | stays) != 0;
+        // Neighbours' top words lie in the low bits of an origin: keep them in the range of `low_counts`.
+        words[i] = _mm512_max_epu16(words[i], low);
     }
+    let sum = columns.map(|x| _mm512_add_epi16(x, row));
+    let floor: [_; 2] = core::array::from_fn(|i| {
+        // T + 1 <= 255.
+        _mm512_max_epu16(words[i], _mm512_subs_epu16(sum[i], _mm512_set1_epi16(0x0FF0)))
+    });
+    (words, join(sum, floor), alive)
 }
