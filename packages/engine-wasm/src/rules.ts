@@ -53,7 +53,6 @@ export function ruleOf(op: MmaOp): Rule | string {
   if (datapath.kind === 'pairwise' && ieee32)
     return { rule: PAIRWISE_NATIVE, layout: LAYOUT.floats, narrow: true };
   const narrow = fitsNarrow(op);
-  if (datapath.kind === 'scaled-groups' && !narrow) return 'scaled-groups whose sums need more than 62 bits';
   return { rule, layout: LAYOUT.elements, narrow };
 }
 

@@ -3,6 +3,8 @@ import { cut, cutSigned } from '../number/cut';
 import { LIMIT, MAGNITUDE } from '../number/element';
 import { round } from '../number/round';
 import { FINITE, special, specialWord } from '../number/special';
+import { maxExponent, minLsb, wideSum, wideTerm } from '../number/terms';
+import * as wide from '../number/wide';
 import {
   dominantFraction,
   dominantGroup,
@@ -12,6 +14,7 @@ import {
   instruction,
   leaveOut,
   NONE,
+  narrow,
   outExponentBits,
   outFractionBits,
   productBits,
@@ -96,11 +99,55 @@ function step(a: usize, b: usize, k: i32, word: u64): u64 {
   const quantum = dominant
     ? addend.e - dominantFraction
     : max((zero ? top : max(top, addend.e)) - productFraction, topScale - scaleFraction);
-  const sum = sumGroups(a, b, k, quantum, dominant, false);
-  const result = round(sum < 0, u64(sum < 0 ? -sum : sum), quantum, false);
-  if (leaveOut === NONE || !zero || quantum >= leaveOut || !isSubnormal(sum, quantum)) return result;
-  const rest = sumGroups(a, b, k, quantum, false, true);
-  return round(rest < 0, u64(rest < 0 ? -rest : rest), quantum, false);
+  const mayPrune = leaveOut !== NONE && zero && quantum < leaveOut;
+  if (narrow === 0) {
+    sumGroupsWide(a, b, k, quantum, dominant, false);
+    if (mayPrune && wideIsSubnormal()) sumGroupsWide(a, b, k, quantum, false, true);
+    return wide.roundWide();
+  }
+  let sum = sumGroups(a, b, k, quantum, dominant, false);
+  if (mayPrune && isSubnormal(sum, quantum)) sum = sumGroups(a, b, k, quantum, false, true);
+  return round(sum < 0, u64(sum < 0 ? -sum : sum), quantum, false);
+}
+
+/** sumGroups() with exact sums of any width, into wide accumulator 0. */
+function sumGroupsWide(a: usize, b: usize, k: i32, quantum: i32, dominant: bool, prune: bool): void {
+  const size = dominant ? dominantGroup : group;
+  const at = usize(k) << 3;
+  const zero = addend.sig === 0;
+  const low = minLsb(a + at, b + at, instruction, 8, zero ? i32.MAX_VALUE : addend.e - addend.bits);
+  const coarsest = groupAddendFraction === NONE || zero ? quantum : max(quantum, addend.e - groupAddendFraction);
+  wide.open(low, max(max(top, zero ? top : addend.e) + 4, coarsest) + 40);
+  wide.select(false);
+  if (!zero) wideTerm(addend.negative, addend.sig, addend.e - addend.bits, quantum, RZ);
+  for (let i = 0; i < instruction; i += size) {
+    wide.clearSecond();
+    const n = min(size, instruction - i);
+    const start = usize(k + i) << 3;
+    groupE = maxExponent(a + start, b + start, n, 8);
+    if (groupE === NONE) continue;
+    groupScale = NONE;
+    for (let j = k + i; j < k + i + n; j++) {
+      const e = load<i32>(a + (usize(j) << 3), 4) + load<i32>(b + (usize(j) << 3), 4);
+      if (e > -LIMIT) groupScale = max(groupScale, scaleAt(j));
+    }
+    let q = quantum;
+    if (!dominant && groupAddendFraction !== NONE && !zero && addend.e >= groupE)
+      q = max(quantum, addend.e - groupAddendFraction);
+    wideSum(a + start, b + start, n, 8, low, RZ);
+    wide.cutWide(q, RZ);
+    if (prune && groupScale < topScale && (wide.isZero() || wide.leadingExponent() < leaveOut)) continue;
+    wide.merge();
+  }
+  wide.select(false);
+}
+
+/** Whether accumulator 0 is a nonzero subnormal of the output. */
+function wideIsSubnormal(): bool {
+  if (wide.isZero()) return false;
+  const emin = 2 - (1 << (outExponentBits - 1));
+  const leading = wide.leadingExponent();
+  return leading < emin && leading >= emin - outFractionBits;
 }
 
 /** Sum in units of 2^quantum of the cut groups and the cut addend; `prune` applies leaveOut. */

@@ -26,6 +26,12 @@ export function open(low: i32, high: i32): void {
   memory.fill(B, 0, usize(limbs) << 3);
 }
 
+/** Clears accumulator 1 and selects it. */
+export function clearSecond(): void {
+  memory.fill(B, 0, usize(limbs) << 3);
+  acc = B;
+}
+
 // @ts-ignore: decorator
 @inline
 function at(limb: i32): usize {
