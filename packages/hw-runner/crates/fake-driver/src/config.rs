@@ -2,6 +2,7 @@
 //!
 //! gpu=NAME, sm=90, gfx=gfx942, devices=1, fault=(init|load|launch|sync|hang|hang-init|memory), after=N (launches
 //! before the fault), corrupt=N (every N-th case: one output element of the last lane is changed),
+//! lazy=1 (launches of 1,000 cases or more do nothing),
 //! weigh=1 (where c is 1024, the product of position k counts k + 1 times, so that an answer tells where the
 //! hardware saw it),
 //! k-swap=1 (the instruction takes A's first two k positions the other way round, as a wrong layout would).

@@ -184,6 +184,8 @@ exports! {
         let Some(module) = s.modules.get(function as usize - 1) else { return INVALID_VALUE };
         if (y, z, ty, tz) != (1, 1, 1, 1) || tx != module.threads { return INVALID_VALUE; }
         let words = [*(*parameters).cast::<u64>(), *(*parameters.add(1)).cast::<u64>(), u64::from(*(*parameters.add(2)).cast::<u32>())];
+        // `lazy=1`: large launches leave the output as it is, to time everything around the kernel.
+        if Config::get().number("lazy", 0) == 1 && x >= 1000 { return 0; }
         let global = Global { allocations: s.allocations.clone() };
         for block in 0..x {
             if let Err((status, why)) = Block::new(module, &global, words, u64::from(block)).run() {
