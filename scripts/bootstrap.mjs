@@ -1,6 +1,6 @@
 // Installs and builds the workspace where needed. Used by npm start, npm test and ./bitmma.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -34,10 +34,47 @@ const must = (what, status) => {
   if (status !== 0) throw new Error(`${what} failed with exit code ${status}; its output is above`);
 };
 
-/** Installs the locked dependencies and builds every package. Throws where a step fails. */
-export function bootstrap({ quiet = false } = {}) {
+/** Installs the locked dependencies; throws where that fails. */
+export function install({ quiet = false } = {}) {
   if (Number(process.versions.node.split('.')[0]) < 20)
     throw new Error(`expected Node 20 or newer, got ${process.versions.node}`);
   must('install', run('npx', ['-y', packageManager, 'install', '--frozen-lockfile'], { quiet }));
-  must('build', run('npx', ['turbo', 'run', 'build', '--output-logs=errors-only', '--no-color'], { quiet }));
+}
+
+const BUILD = ['turbo', 'run', 'build', '--output-logs=errors-only', '--no-color'];
+
+/** Installs the locked dependencies and builds every package. Throws where a step fails. */
+export function bootstrap({ quiet = false } = {}) {
+  install({ quiet });
+  must('build', run('npx', BUILD, { quiet }));
+}
+
+/** What the command line cannot do without. */
+const NEEDED = ['packages/core', 'packages/bitmma'];
+
+/**
+ * Builds every package quietly and returns the folders of those that failed: engines are optional. Throws where a
+ * needed one did.
+ */
+export function buildAvailable() {
+  const done = spawnSync('npx', [...BUILD, '--continue=always'], {
+    cwd: root,
+    env: childEnv(),
+    encoding: 'utf8',
+  });
+  if (done.error) throw new Error(`npx did not start: ${done.error.message}`);
+  if (done.status === 0) return [];
+  const failed = ['packages', 'apps'].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .map((name) => `${folder}/${name}`)
+      .filter((path) =>
+        new RegExp(`(@bitmma/|\\b)${path.split('/')[1]}(#|:)build`).test(done.stdout + done.stderr),
+      ),
+  );
+  for (const path of NEEDED)
+    if (!existsSync(join(root, path, 'dist', 'index.js'))) {
+      process.stderr.write(done.stdout + done.stderr);
+      throw new Error(`building ${path} failed; its output is above`);
+    }
+  return failed;
 }

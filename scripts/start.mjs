@@ -1,8 +1,7 @@
 // npm start: installs, builds, and runs a real GEMM on three devices' arithmetic, compared and explained.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
-import { childEnv, root, run } from './bootstrap.mjs';
+import { buildAvailable, install, root } from './bootstrap.mjs';
 
 const say = (text = '') => process.stdout.write(`${text}\n`);
 const started = Date.now();
@@ -22,32 +21,12 @@ function optionalParts() {
   if (!has('python3')) say('without  Python: tests on files of NumPy and safetensors are skipped');
 }
 
-function install() {
-  if (Number(process.versions.node.split('.')[0]) < 20)
-    throw new Error(`expected Node 20 or newer, got ${process.versions.node}`);
-  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  say('installing');
-  if (run('npx', ['-y', packageManager, 'install', '--frozen-lockfile'], { quiet: true }) !== 0)
-    throw new Error('installing the dependencies failed; its output is above');
-}
-
 /** Builds every package; one that is optional and fails is named in a line. */
 function build() {
   const first = has('cargo') && !existsSync(join(root, 'packages/engine-native/dist/index.js'));
   say(first ? 'building (a few minutes the first time: the native engine is compiled here)' : 'building');
-  const args = ['turbo', 'run', 'build', '--continue=always', '--output-logs=errors-only', '--no-color'];
-  const done = spawnSync('npx', args, { cwd: root, env: childEnv(), encoding: 'utf8' });
-  if (done.status === 0) return;
-  for (const name of ['core', 'bitmma'])
-    if (!existsSync(join(root, 'packages', name, 'dist', 'index.js'))) {
-      process.stderr.write(done.stdout + done.stderr);
-      throw new Error(`building packages/${name} failed; its output is above`);
-    }
-  for (const name of readdirSync(join(root, 'packages')).sort())
-    if (done.stdout.includes(`packages/${name}:build`) || done.stdout.includes(`@bitmma/${name}#build`))
-      say(
-        `without  packages/${name}: its build failed (npx turbo run build --filter=./packages/${name} shows why)`,
-      );
+  for (const path of buildAvailable())
+    say(`without  ${path}: its build failed (npx turbo run build --filter=./${path} shows why)`);
 }
 
 const number = (value) => value.toPrecision(2);
@@ -133,7 +112,8 @@ async function example() {
 }
 
 try {
-  install();
+  say('installing');
+  install({ quiet: true });
   build();
   optionalParts();
   await example();

@@ -37,4 +37,4 @@ export async function engineFor(
 }
 
 const formatSeconds = (seconds: number): string =>
-  seconds < 1 ? `${(seconds * 1000).toPrecision(2)} ms` : `${seconds.toPrecision(3)} s`;
+  seconds < 1 ? `${Number((seconds * 1000).toPrecision(2))} ms` : `${seconds.toPrecision(3)} s`;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type Engine, EngineUnavailableError, type MmaOp, UnsupportedError } from '@bitmma/core';
 import { ENGINES } from '../engines.js';
 import { speedOf } from './calibrate.js';
@@ -23,12 +24,22 @@ export interface Choice {
 }
 
 export interface ChooseOptions {
-  /** Engines to consider; default: those that compute here rather than on the device itself. */
+  /** Engines to consider; default: those that compute here, on a GPU where the machine shows one. */
   readonly engines?: readonly string[];
   readonly threads?: number;
 }
 
-const COMPUTED = ['native', 'wasm', 'webgpu', 'webgl', 'reference'] as const;
+const ON_CPU = ['native', 'wasm', 'reference'] as const;
+const ON_GPU = ['webgpu', 'webgl'] as const;
+
+/**
+ * Whether this machine shows a GPU. Where it shows none, GPU engines run on software renderers: slower than the
+ * reference, long to start, and their drivers write to stderr. They are asked for by name there.
+ */
+const showsGpu = (): boolean =>
+  process.platform !== 'linux' || ['/dev/dri/renderD128', '/dev/nvidia0'].some((path) => existsSync(path));
+
+const computed = (): readonly string[] => (showsGpu() ? [...ON_CPU, ...ON_GPU] : ON_CPU);
 
 /**
  * The engine that a calibration of this machine predicts to be fastest for m x n x k of an op, with every prediction.
@@ -44,7 +55,7 @@ export async function chooseFastest(
   const most = options.threads ?? defaultThreads();
   const candidates: (Candidate & { readonly instance: Engine })[] = [];
   const leftOut: { engine: string; reason: string }[] = [];
-  for (const id of options.engines ?? COMPUTED) {
+  for (const id of options.engines ?? computed()) {
     try {
       const instance = await ENGINES.open(id);
       const support = instance.supports(op);
