@@ -23,7 +23,9 @@ pub fn select(params: &Params, isa: Isa) -> Option<Kernel> {
 
 #[cfg(target_arch = "x86_64")]
 fn select_avx512(p: &Params) -> Option<Kernel> {
-    use avx512::{window_f32::WindowF32, window_f64::WindowF64, window_wide::WindowWide};
+    use avx512::{
+        split_f64::SplitF64, window_f32::WindowF32, window_f64::WindowF64, window_wide::WindowWide,
+    };
     let (a, b) = (p.a.layout()?, p.b.layout()?);
     match (p.family, p.output) {
         (Family::FusedWindow { block, fraction: 13, floor }, Output::Fp32Rz { precision }) => match block {
@@ -55,6 +57,10 @@ fn select_avx512(p: &Params) -> Option<Kernel> {
                 _ => None,
             }
         }
+        (
+            Family::SplitWindow { block: 16, fraction: 25, floor, select_bit: 1 },
+            Output::Fp32Rz { precision: 23 },
+        ) if p.k == 32 => Some(Kernel::new(*p, 32, Box::new(SplitF64::<0>::new(a, b, floor)?))),
         _ => None,
     }
 }

@@ -194,6 +194,7 @@ fn tile(
             Out::u32(d32 as *mut u32, n * n, 0, n, 1)
         }
     };
-    let job = Job { rows: &rows, cols: &(0..n), chain: &[0..n] };
+    let whole = 0..n;
+    let job = Job { rows: &rows, cols: &whole, chain: core::slice::from_ref(&whole) };
     kernel.tile(a, packed, shape, job, None, &mut d, &mut scratch, report).unwrap();
 }

@@ -87,9 +87,19 @@ pub fn put_words(out: &mut [u8], words: &[u32]) {
     }
 }
 
+/// Packed positions of K: whole blocks, whole pairs of them where the instruction splits 32 k in two.
+pub const fn packed_k<const N: usize, const SPLIT: bool>(k: usize) -> usize {
+    k.next_multiple_of(if SPLIT { 2 * N } else { N })
+}
+
+/// The k that packed position `i` holds: where the instruction splits, the 16 of 32 with bit 1 clear come first.
+const fn source<const SPLIT: bool>(i: usize) -> usize {
+    if SPLIT { i / 32 * 32 + i % 16 / 2 * 4 + i % 2 + i % 32 / 16 * 2 } else { i }
+}
+
 /// Blocks lie in the order [block][group of R rows], so that a step over all rows streams.
 #[inline(always)]
-pub fn pack_a<const V: usize, const R: usize, const N: usize, const MUT: u32>(
+pub fn pack_a<const V: usize, const R: usize, const N: usize, const SPLIT: bool, const MUT: u32>(
     layout: &Layout,
     a: &View<'_>,
     rows: Range<usize>,
@@ -97,7 +107,7 @@ pub fn pack_a<const V: usize, const R: usize, const N: usize, const MUT: u32>(
     out: &mut [u8],
     bad: &mut [u64],
 ) {
-    let blocks = k.div_ceil(N);
+    let blocks = packed_k::<N, SPLIT>(k) / N;
     let groups = rows.len().div_ceil(R);
     let top = layout.emax();
     let [la_at, da_at, offset_at] = a_parts(V, R, N);
@@ -110,6 +120,9 @@ pub fn pack_a<const V: usize, const R: usize, const N: usize, const MUT: u32>(
             let mut words = gather(a, rows.start + local, k0, live);
             if MUT & TAIL != 0 {
                 words[live..].fill(0x38);
+            }
+            if SPLIT {
+                words = core::array::from_fn(|j| words[source::<SPLIT>(j)]);
             }
             lanes.decode(layout, 0, &words);
             if lanes.bad != 0 {
@@ -138,7 +151,7 @@ pub fn pack_a<const V: usize, const R: usize, const N: usize, const MUT: u32>(
 
 /// `scale`: B's values carry a factor 2^scale. Returns the columns with a non-finite word.
 #[inline(always)]
-pub fn pack_b<const V: usize, const N: usize, const MUT: u32>(
+pub fn pack_b<const V: usize, const N: usize, const SPLIT: bool, const MUT: u32>(
     layout_a: &Layout,
     layout: &Layout,
     scale: i32,
@@ -153,14 +166,15 @@ pub fn pack_b<const V: usize, const N: usize, const MUT: u32>(
     let mut lanes = Lanes::default();
     let mut bad = 0;
     let mut codes = [[0u32; PANEL]; 3];
-    for row in 0..k.next_multiple_of(N) {
+    for row in 0..packed_k::<N, SPLIT>(k) {
         let block = &mut out[row / N * b_block(V, N)..][..b_block(V, N)];
         if row % N == 0 {
             block[N * step(V)..].fill(0);
         }
         let out = &mut block[row % N * step(V)..][..step(V)];
-        let live = if row < k { cols.len() } else { 0 };
-        let mut words = gather(b, row, cols.start, live);
+        let from = source::<SPLIT>(row);
+        let live = if from < k { cols.len() } else { 0 };
+        let mut words = gather(b, from, cols.start, live);
         if MUT & TAIL != 0 {
             words[live..].fill(0x38);
         }

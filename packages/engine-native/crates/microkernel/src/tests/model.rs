@@ -223,7 +223,52 @@ fn block(p: &Params, a: &[u32], b: &[u32], c: u32) -> u32 {
     let pairs: Vec<_> = a.iter().zip(b).map(|(&x, &y)| (decode(p.a, x), decode(p.b, y))).collect();
     match p.family {
         Family::FusedWindow { fraction, floor, .. } => fused(&pairs, c, fraction, floor, p.output),
+        Family::SplitWindow { fraction, floor, select_bit, .. } => {
+            let pick = |set: usize| -> Vec<_> {
+                pairs
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| i >> select_bit & 1 == set)
+                    .map(|(_, p)| *p)
+                    .collect()
+            };
+            let first = fused(&pick(0), 0, fraction, floor, p.output);
+            let second = fused(&pick(1), first, fraction, floor, p.output);
+            add(second, c, 0x7FFF_FFFF)
+        }
         _ => unreachable!("{:?}", p.family),
+    }
+}
+
+/// fp32 addition, RNE.
+pub fn add(x: u32, y: u32, nan: u32) -> u32 {
+    let f = Format::Fp32;
+    match (decode(f, x), decode(f, y)) {
+        (Value::Nan, _) | (_, Value::Nan) => nan,
+        (Value::Inf(a), Value::Inf(b)) if a != b => nan,
+        (Value::Inf(_), _) => x,
+        (_, Value::Inf(_)) => y,
+        (Value::Finite(na, sa, la, _), Value::Finite(nb, sb, lb, _)) => {
+            // Far apart, the smaller is a sticky bit below the larger's guard bits.
+            let (hi, lo) = if sa == 0 || sb != 0 && lb > la {
+                ((nb, sb, lb), (na, sa, la))
+            } else {
+                ((na, sa, la), (nb, sb, lb))
+            };
+            let signed = |n: bool, m: i128| if n { -m } else { m };
+            let shift = hi.2 - lo.2;
+            let (sum, q) = if lo.1 != 0 && (0..=60).contains(&shift) {
+                (signed(hi.0, i128::from(hi.1) << shift) + signed(lo.0, i128::from(lo.1)), lo.2)
+            } else if lo.1 != 0 && shift > 60 {
+                (signed(hi.0, i128::from(hi.1) << 60) + signed(lo.0, 1), hi.2 - 60)
+            } else {
+                (signed(hi.0, i128::from(hi.1)), hi.2)
+            };
+            if sum == 0 {
+                return if na && nb { 0x8000_0000 } else { 0 };
+            }
+            round(sum, q, Mode::Rne, 8, 23, 23, true)
+        }
     }
 }
 

@@ -84,3 +84,24 @@ fn window_wide() {
     make::<NONE>("drop the zero code");
     make::<FAR>("drop the check of distances");
 }
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn split_f64() {
+    use crate::microkernel::avx512::split_f64::{SplitF64, mutation::*};
+    use crate::microkernel::narrow::mutation::*;
+    use crate::params::Format::E5m2;
+    if !crate::Isa::Avx512.available() {
+        eprintln!("SKIPPED: this machine lacks avx512");
+        return;
+    }
+    fn make<const MUT: u32>(what: &str) {
+        let p = crate::tests::windows::split(E5m2, E5m2);
+        let l = p.a.layout().unwrap();
+        caught(p, 32, Box::new(SplitF64::<MUT>::new(l, l, Some(-133)).unwrap()), what);
+    }
+    make::<SIGN_FIX>("drop the sign fix");
+    make::<LATE_ADDEND>("add c toward zero");
+    make::<SECOND_FROM_ZERO>("begin the second half from zero");
+    make::<TAIL>("read past the tail");
+}

@@ -68,3 +68,19 @@ fn bf16_and_tf32() {
         assert_exact(&window(Format::Tf32, 8, 25, None, 8), isa, 8, 0.5);
     }
 }
+
+pub fn split(a: Format, b: Format) -> Params {
+    let family = Family::SplitWindow { block: 16, fraction: 25, floor: Some(-133), select_bit: 1 };
+    Params { family, a, b, output: Output::Fp32Rz { precision: 23 }, k: 32 }
+}
+
+#[test]
+fn split_fp8() {
+    for &isa in ISAS {
+        for (a, b) in
+            [(Format::E4m3, Format::E4m3), (Format::E5m2, Format::E5m2), (Format::E4m3, Format::E5m2)]
+        {
+            assert_exact(&split(a, b), isa, 6, 0.9);
+        }
+    }
+}

@@ -111,7 +111,7 @@ fn pack_a<const N: usize, const MUT: u32>(
     out: &mut [u8],
     bad: &mut [u64],
 ) {
-    narrow::pack_a::<V, ROWS, N, MUT>(layout, a, rows, k, out, bad);
+    narrow::pack_a::<V, ROWS, N, false, MUT>(layout, a, rows, k, out, bad);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
@@ -123,7 +123,7 @@ fn pack_b<const N: usize, const MUT: u32>(
     k: usize,
     out: &mut [u8],
 ) -> u64 {
-    narrow::pack_b::<V, N, MUT>(layout_a, layout, 0, b, cols, k, out)
+    narrow::pack_b::<V, N, false, MUT>(layout_a, layout, 0, b, cols, k, out)
 }
 
 struct Constants {

@@ -20,7 +20,7 @@ use crate::pack::Layout;
 use crate::words::View;
 
 /// Binary logarithm of the factor that all values carry.
-const SCALE: i32 = 128;
+pub(super) const SCALE: i32 = 128;
 
 pub(crate) struct WindowF64<const N: usize, const F: i32, const MUT: u32> {
     a: Layout,
@@ -53,12 +53,12 @@ impl<const N: usize, const F: i32, const MUT: u32> Micro for WindowF64<N, F, MUT
 
     fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], bad: &mut [u64]) {
         // SAFETY: dispatch made this kernel on a machine with AVX-512.
-        unsafe { pack_a::<N, MUT>(&self.a, a, rows, k, as_bytes(out), bad) }
+        unsafe { pack_a::<N, false, MUT>(&self.a, a, rows, k, as_bytes(out), bad) }
     }
 
     fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
         // SAFETY: as above.
-        unsafe { pack_b::<N, MUT>(&self.a, &self.b, b, cols, k, as_bytes(out)) }
+        unsafe { pack_b::<N, false, MUT>(&self.a, &self.b, b, cols, k, as_bytes(out)) }
     }
 
     fn addend_ok(&self, word: u32) -> bool {
@@ -74,7 +74,7 @@ impl<const N: usize, const F: i32, const MUT: u32> Micro for WindowF64<N, F, MUT
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn pack_a<const N: usize, const MUT: u32>(
+pub(super) fn pack_a<const N: usize, const SPLIT: bool, const MUT: u32>(
     layout: &Layout,
     a: &View<'_>,
     rows: Range<usize>,
@@ -82,11 +82,11 @@ fn pack_a<const N: usize, const MUT: u32>(
     out: &mut [u8],
     bad: &mut [u64],
 ) {
-    narrow::pack_a::<V, ROWS, N, MUT>(layout, a, rows, k, out, bad);
+    narrow::pack_a::<V, ROWS, N, SPLIT, MUT>(layout, a, rows, k, out, bad);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn pack_b<const N: usize, const MUT: u32>(
+pub(super) fn pack_b<const N: usize, const SPLIT: bool, const MUT: u32>(
     layout_a: &Layout,
     layout: &Layout,
     b: &View<'_>,
@@ -94,15 +94,26 @@ fn pack_b<const N: usize, const MUT: u32>(
     k: usize,
     out: &mut [u8],
 ) -> u64 {
-    narrow::pack_b::<V, N, MUT>(layout_a, layout, SCALE, b, cols, k, out)
+    narrow::pack_b::<V, N, SPLIT, MUT>(layout_a, layout, SCALE, b, cols, k, out)
 }
 
-struct Constants {
+pub(super) struct Constants {
     /// M's top word is this minus 16 d.
     m_base: i16,
     /// T + 1 = d - t_base, saturated at 0.
     t_base: i8,
-    keep: i64,
+    pub keep: i64,
+}
+
+impl Constants {
+    /// `low`: L, the largest low bit of a product.
+    pub fn new(fraction: i32, low: i32, precision: u32) -> Self {
+        Constants {
+            m_base: ((TOP + 52 - fraction + 1023 + SCALE) << 4 | 8) as i16,
+            t_base: (TOP - 1 - fraction - low) as i8,
+            keep: -1 << (52 - precision),
+        }
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
@@ -111,11 +122,7 @@ unsafe fn run<const N: usize, const F: i32, const MUT: u32>(w: &WindowF64<N, F, 
     let pairs = rows.div_ceil(ROWS);
     let mut tile = Aligned([0f64; ROW_BLOCK * PANEL]);
     let mut distance = Aligned([0u8; ROW_BLOCK * PANEL]);
-    let constants = Constants {
-        m_base: ((TOP + 52 - F + 1023 + SCALE) << 4 | 8) as i16,
-        t_base: (TOP - 1 - F - w.a.emax() - w.b.emax()) as i8,
-        keep: -1 << (52 - w.precision),
-    };
+    let constants = Constants::new(F, w.a.emax() + w.b.emax(), w.precision);
     // SAFETY: pairs * ROWS <= ROW_BLOCK rows exist in `c`, `tile` and `distance`; the packed buffers hold every block
     // of the chain's ranges.
     unsafe {
@@ -150,6 +157,9 @@ unsafe fn run<const N: usize, const F: i32, const MUT: u32>(w: &WindowF64<N, F, 
     }
 }
 
+/// Distance byte of a zero accumulator.
+pub(super) const ZERO_DISTANCE: u8 = (127 + TOP) as u8;
+
 /// Distance bytes of 64 accumulators, byte 8l + i that of column 8i + l: 227 minus the low byte of the exponent field.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vnni")]
@@ -173,7 +183,7 @@ fn pack_distances(x: [__m512d; 8]) -> __m512i {
 /// # Safety
 /// `a` and `b` point at blocks, `c` and `distance` at 2 x 64 elements.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vnni")]
-unsafe fn step<const N: usize, const F: i32, const MUT: u32>(
+pub(super) unsafe fn step<const N: usize, const F: i32, const MUT: u32>(
     a: *const u8,
     b: *const u8,
     c: *mut f64,
