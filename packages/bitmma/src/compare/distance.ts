@@ -1,6 +1,6 @@
 import { FORMATS, type FormatName, type WordArray } from '@bitmma/core';
 import { readWord } from '@bitmma/core/formats';
-import { toDoubles } from '../numbers/value.js';
+import { doubleReader } from '../numbers/value.js';
 
 /** How two results of one format differ, word by word. */
 export interface Difference {
@@ -27,7 +27,7 @@ export function differenceOf(left: WordArray, right: WordArray, format: FormatNa
   const items = wordBits === 64 ? 2 : 1;
   const words = left.length / items;
   const ulps = new Float64Array(words);
-  const [x, y] = [toDoubles(left, format), toDoubles(right, format)];
+  const [x, y] = [doubleReader(left, format), doubleReader(right, format)];
   let different = 0;
   let nonFinite = 0;
   let maxUlp = 0;
@@ -38,7 +38,7 @@ export function differenceOf(left: WordArray, right: WordArray, format: FormatNa
       continue;
     different++;
     first ??= i;
-    if (!Number.isFinite(x[i]!) || !Number.isFinite(y[i]!)) {
+    if (!Number.isFinite(x(i)) || !Number.isFinite(y(i))) {
       nonFinite++;
       ulps[i] = -1;
       worst ??= i;

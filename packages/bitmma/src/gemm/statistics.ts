@@ -1,6 +1,6 @@
-import { FORMATS, type FormatName, type Operand, type WordArray } from '@bitmma/core';
+import { FORMATS, type FormatName, type WordArray } from '@bitmma/core';
 import { castElement, decode, type FloatFormat, maxExponent, minExponent } from '@bitmma/core/formats';
-import { toDoubles } from '../numbers/value.js';
+import { doubleReader } from '../numbers/value.js';
 import type { Matrices } from './operand.js';
 
 /** Counts of result words of each special class. */
@@ -33,17 +33,21 @@ export interface ErrorStatistics {
 
 /** More multiply-adds than this are sampled by rows: about two seconds of fp64. */
 const SAMPLE_LIMIT = 2 ** 30;
+/** Elements of B held as doubles at most (256 MiB); more are sampled by columns. */
+const HELD_LIMIT = 2 ** 25;
 /** Larger errors, of results that cancelled, share one bucket. */
 const LAST_BUCKET = 1024;
 
 export function countSpecials(words: WordArray, format: FormatName): SpecialCounts {
-  const values = toDoubles(words, format);
+  const read = doubleReader(words, format);
+  const count = FORMATS[format].wordBits === 64 ? words.length / 2 : words.length;
   const limits = limitsOf(format);
   let nan = 0;
   let infinite = 0;
   let saturated = 0;
   let zero = 0;
-  for (const value of values) {
+  for (let i = 0; i < count; i++) {
+    const value = read(i);
     if (Number.isNaN(value)) nan++;
     else if (Math.abs(value) === Number.POSITIVE_INFINITY) infinite++;
     else if (value === limits.high || value === limits.low) saturated++;
@@ -65,7 +69,7 @@ function limitsOf(format: FormatName): { low: number; high: number } {
   return { low: -high, high };
 }
 
-/** Everything one batch index multiplies: doubles of a (m x k) and b (n x k), rows contiguous along k. */
+/** What one batch index multiplies: doubles of the sampled rows of a and columns of b, contiguous along k. */
 interface Doubles {
   readonly a: Float64Array;
   readonly b: Float64Array;
@@ -88,13 +92,17 @@ export interface ErrorInput {
 
 /**
  * Error of d against the product in IEEE fp64 of the same operand words (after any cast), summed in order of k. Sampled
- * by evenly spaced rows where the whole would take long.
+ * by evenly spaced rows and columns where the whole would take long or would not fit.
  */
 export function errorStatistics(input: ErrorInput): ErrorStatistics {
   const { m, n, k, batch } = input;
-  const rowStep = Math.max(1, Math.ceil((batch * m * n * Math.max(k, 1)) / SAMPLE_LIMIT));
-  const d = toDoubles(input.d, input.dFormat);
-  const c = input.c && toDoubles(input.c.words, input.c.format);
+  const colStep = Math.max(1, Math.ceil((n * k) / HELD_LIMIT));
+  const rowStep = Math.max(
+    1,
+    Math.ceil((batch * m * Math.ceil(n / colStep) * Math.max(k, 1)) / SAMPLE_LIMIT),
+  );
+  const d = doubleReader(input.d, input.dFormat);
+  const c = input.c && doubleReader(input.c.words, input.c.format);
   const unit = ulpOf(input.dFormat);
   const total = {
     elements: 0,
@@ -108,12 +116,12 @@ export function errorStatistics(input: ErrorInput): ErrorStatistics {
   };
   const buckets = new Map<number, number>();
   for (let index = 0; index < batch; index++) {
-    const { a, b } = gather(input, index, rowStep);
+    const { a, b } = gather(input, index, rowStep, colStep);
     for (let i = 0, line = 0; i < m; i += rowStep, line++)
-      for (let j = 0; j < n; j++) {
-        let r = c === null ? 0 : c[elementAt(input.c!, index, i, j)]!;
-        for (let p = 0, x = line * k, y = j * k; p < k; p++) r += a[x + p]! * b[y + p]!;
-        const got = d[(index * m + i) * n + j]!;
+      for (let j = 0, column = 0; j < n; j += colStep, column++) {
+        let r = c === null ? 0 : c(elementAt(input.c!, index, i, j));
+        for (let p = 0, x = line * k, y = column * k; p < k; p++) r += a[x + p]! * b[y + p]!;
+        const got = d((index * m + i) * n + j);
         total.elements++;
         if (!Number.isFinite(r) || !Number.isFinite(got)) {
           total.nonFinite++;
@@ -136,7 +144,7 @@ export function errorStatistics(input: ErrorInput): ErrorStatistics {
   }
   return {
     elements: total.elements,
-    sampled: rowStep > 1,
+    sampled: rowStep > 1 || colStep > 1,
     maxAbsolute: total.maxAbsolute,
     meanRelative: total.counted === 0 ? 0 : total.relative / total.counted,
     signedBias: total.counted === 0 ? 0 : total.bias / total.counted,
@@ -168,36 +176,24 @@ const elementAt = (
   col: number,
 ): number => offsets[offsets.length === 1 ? 0 : index]! + row * rowStride + col * colStride;
 
-/** Operands of one batch index as doubles, scales multiplied in, every rowStep-th row of a. */
-function gather(input: ErrorInput, index: number, rowStep: number): Doubles {
+/** Operands of one batch index as doubles, scales multiplied in: every rowStep-th row of a, colStep-th column of b. */
+function gather(input: ErrorInput, index: number, rowStep: number, colStep: number): Doubles {
   const { m, n, k, a, b, scaleA, scaleB, scaleBlock } = input;
-  const aAll = toDoubles(a.words, a.format);
-  const bAll = a.words === b.words && a.format === b.format ? aAll : toDoubles(b.words, b.format);
-  const aScales = scaleA && toDoubles(scaleA.words, scaleA.format);
-  const bScales = scaleB && toDoubles(scaleB.words, scaleB.format);
-  const lines = Math.ceil(m / rowStep);
-  const left = new Float64Array(lines * k);
-  for (let line = 0; line < lines; line++)
-    for (let p = 0; p < k; p++) {
-      const scale = aScales
-        ? aScales[elementAt(scaleA!, index, line * rowStep, Math.floor(p / scaleBlock))]!
-        : 1;
-      left[line * k + p] = aAll[elementAt(a, index, line * rowStep, p)]! * scale;
+  const scaled = (scales: Matrices | null, line: number): ((p: number) => number) => {
+    if (scales === null) return () => 1;
+    const read = doubleReader(scales.words, scales.format);
+    return (p) => read(elementAt(scales, index, line, Math.floor(p / scaleBlock)));
+  };
+  const lines = (operand: Matrices, scales: Matrices | null, count: number, step: number, byRow: boolean) => {
+    const read = doubleReader(operand.words, operand.format);
+    const out = new Float64Array(Math.ceil(count / step) * k);
+    for (let line = 0, to = 0; line < count; line += step) {
+      const scale = scaled(scales, line);
+      for (let p = 0; p < k; p++, to++)
+        out[to] =
+          read(byRow ? elementAt(operand, index, line, p) : elementAt(operand, index, p, line)) * scale(p);
     }
-  const right = new Float64Array(n * k);
-  for (let p = 0; p < k; p++)
-    for (let j = 0; j < n; j++) {
-      const scale = bScales ? bScales[elementAt(scaleB!, index, j, Math.floor(p / scaleBlock))]! : 1;
-      right[j * k + p] = bAll[elementAt(b, index, p, j)]! * scale;
-    }
-  return { a: left, b: right };
+    return out;
+  };
+  return { a: lines(a, scaleA, m, rowStep, true), b: lines(b, scaleB, n, colStep, false) };
 }
-
-/** The operand view of contiguous words. */
-export const contiguous = (format: FormatName, words: WordArray, cols: number): Operand => ({
-  format,
-  words,
-  offset: 0,
-  rowStride: cols,
-  colStride: 1,
-});

@@ -3,22 +3,38 @@ import { decode, type Element, readWord } from '@bitmma/core/formats';
 import type { StoredFormat } from '../files/dtype.js';
 
 /**
- * Words as IEEE doubles, for statistics and ordering only: never an operand of the arithmetic. Exact for every
- * format but int64 beyond 2^53; NaN payloads are not kept.
+ * The double of any element of an array, without a copy: for statistics and ordering only, never an operand of the
+ * arithmetic. Exact for every format but int64 beyond 2^53; NaN payloads are not kept.
  */
-export function toDoubles(words: WordArray, format: StoredFormat): Float64Array {
+export function doubleReader(words: WordArray, format: StoredFormat): (index: number) => number {
+  const { buffer, byteOffset, length } = words;
   if (format === 'fp32' || format === 'tf32') {
     const masked = format === 'tf32' ? words.map((word) => word & 0xffffe000) : words;
-    return Float64Array.from(new Float32Array(masked.buffer, masked.byteOffset, masked.length));
+    const view = new Float32Array(masked.buffer, masked.byteOffset, length);
+    return (index) => view[index]!;
   }
-  if (format === 'fp64') return new Float64Array(words.buffer, words.byteOffset, words.length / 2).slice();
-  if (format === 's32')
-    return Float64Array.from(new Int32Array(words.buffer, words.byteOffset, words.length));
-  if (format === 'int64')
-    return Float64Array.from(new BigInt64Array(words.buffer, words.byteOffset, words.length / 2), Number);
+  if (format === 'fp64') {
+    const view = new Float64Array(buffer, byteOffset, length / 2);
+    return (index) => view[index]!;
+  }
+  if (format === 's32') {
+    const view = new Int32Array(buffer, byteOffset, length);
+    return (index) => view[index]!;
+  }
+  if (format === 'int64') {
+    const view = new BigInt64Array(buffer, byteOffset, length / 2);
+    return (index) => Number(view[index]);
+  }
   const table = doublesOf(format);
-  const values = new Float64Array(words.length);
-  for (let i = 0; i < words.length; i++) values[i] = table[words[i]!]!;
+  return (index) => table[words[index]!]!;
+}
+
+/** Every element of an array as a double; see doubleReader. */
+export function toDoubles(words: WordArray, format: StoredFormat): Float64Array {
+  const read = doubleReader(words, format);
+  const length = format === 'fp64' || format === 'int64' ? words.length / 2 : words.length;
+  const values = new Float64Array(length);
+  for (let i = 0; i < length; i++) values[i] = read(i);
   return values;
 }
 

@@ -79,3 +79,20 @@ it('counts special words of floats and integers', () => {
     zero: 1,
   });
 });
+
+it('samples columns of a B that would not fit, and says so', () => {
+  const [n, k] = [3, 2 ** 24];
+  const ones = (rows: number, cols: number) => {
+    const tensor: Tensor = {
+      name: 'ones',
+      dtype: { name: 'u1', format: 'u8', bits: 8, restatable: true },
+      words: new Uint8Array(rows * cols).fill(0x38),
+      shape: [rows, cols],
+      strides: [cols, 1],
+    };
+    return asMatrices(tensor, 'e4m3');
+  };
+  const exact = f32([k, k, k]);
+  const found = errorStatistics({ ...input([]), m: 1, n, k, a: ones(1, k), b: ones(k, n), d: exact });
+  expect(found).toMatchObject({ elements: 2, sampled: true, maxAbsolute: 0 });
+});
