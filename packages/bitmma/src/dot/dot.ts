@@ -37,7 +37,7 @@ export async function dotCase(operands: GemmOperands, options: DotOptions): Prom
   const listen = onceOnly(options.on ?? silent);
   const loaded = await loadOperands(operands, options, options.signal);
   const prepared = prepareGemm(options, loaded, options.cast ?? {});
-  warnOfEvidence(prepared.op, prepared.c !== null, listen);
+  warnOfEvidence(prepared.op, prepared.c !== null || prepared.k > prepared.op.k, listen);
   return elementCase(prepared, options);
 }
 

@@ -30,6 +30,13 @@ export function blockPanels({ op, a, b }: Explanation, block: BlockTrace): Pictu
     const element = decode(format, word);
     return { signed: BigInt(element.signed), lsb: element.lsb };
   };
+  const addend: PictureRow = {
+    tone: 'addend',
+    label: 'c',
+    words: hex(block.c),
+    value: ofWord(block.c),
+    cut: null,
+  };
   const panels: PicturePanel[] = [];
   const ieee: PictureRow[] = [];
   for (const stage of block.stages)
@@ -88,7 +95,10 @@ export function blockPanels({ op, a, b }: Explanation, block: BlockTrace): Pictu
       case 'sum':
         panels.push({
           title: `Exact: ${stage.name}`,
-          rows: [{ tone: 'sum', label: 'sum', words: '', value: stage.value, cut: null }],
+          rows: [
+            ...(stage.name === 'products + c' ? [addend] : []),
+            { tone: 'sum', label: 'sum', words: '', value: stage.value, cut: null },
+          ],
           quantum: null,
         });
         break;

@@ -93,7 +93,7 @@ export async function runPrepared(
   const checkOut = FORMATS[outFormat];
   if (outFormat !== op.d && (checkOut.kind !== 'float' || FORMATS[op.d].kind !== 'float' || !checkOut.signed))
     throw new InputError(`--out-format: expected a float format to convert ${op.d} into, got ${outFormat}`);
-  warnOfEvidence(op, prepared.c !== null, listen);
+  warnOfEvidence(op, prepared.c !== null || k > op.k, listen);
   const inputs = contractInputs(prepared);
   const { engine, threads, speed } = await engineFor(options, op, { m, n, k }, listen);
   const kernel = options.kernel ?? process.env.BITMMA_KERNEL;

@@ -103,7 +103,7 @@ async function streamOpen(
   const n = options.transB ? bRows : bColumns;
   const bK = options.transB ? bColumns : bRows;
   if (k !== bK) throw new InputError(`${b.name}: expected ${k} rows, A's columns, got ${bK}`);
-  warnOfEvidence(op, false, listen);
+  warnOfEvidence(op, k > op.k, listen);
   const bytes = (stored: StoredTensor, format: MmaOp['a']) =>
     stored.dtype.bits / 8 + FORMATS[format].wordBits / 8;
   const dBytes = FORMATS[op.d].wordBits / 8;

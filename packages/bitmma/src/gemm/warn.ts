@@ -14,7 +14,7 @@ export function onceOnly(listen: Listener): Listener {
 }
 
 /** Says what the evidence of an op does not cover: a datapath of the caller's own, derived rules, an untried c. */
-export function warnOfEvidence(op: MmaOp, hasAddend: boolean, listen: Listener): void {
+export function warnOfEvidence(op: MmaOp, addsToC: boolean, listen: Listener): void {
   const { level, source, note } = op.evidence;
   const name = `${op.instruction} on ${op.device}`;
   if (op.device === 'custom') {
@@ -31,10 +31,10 @@ export function warnOfEvidence(op: MmaOp, hasAddend: boolean, listen: Listener):
       code: 'derived',
       message: `${name} is derived, never checked on that device (${[source, note].filter(Boolean).join('; ')})`,
     });
-  else if (hasAddend && note?.includes('c = 0'))
+  else if (addsToC && note?.includes('c = 0'))
     listen({
       kind: 'warning',
       code: 'evidence-note',
-      message: `${name} was recorded with c = 0 alone, and c is given`,
+      message: `${name} was recorded with c = 0 alone; a C, or a K of more than one instruction, goes beyond that`,
     });
 }

@@ -306,3 +306,15 @@ it('devices lists the catalog', async () => {
     /mi300x +v_mfma_f32_16x16x16_f16 +cdna3-window/,
   );
 });
+
+it('says that a chain goes beyond words recorded with c = 0', async () => {
+  const words = (count: number) => new Array<string>(count).fill('38').join(',');
+  const chain = ['--device', 'h100', '--a-format', 'e4m3'];
+  expect((await run('dot', words(32), words(32), ...chain)).err).toBe('');
+  expect((await run('dot', words(64), words(64), ...chain)).err).toMatch(
+    /^warning: .*recorded with c = 0 alone/,
+  );
+  expect((await run('dot', words(32), words(32), '--c', '3f800000', ...chain)).err).toMatch(
+    /recorded with c = 0 alone/,
+  );
+});
