@@ -145,14 +145,14 @@ impl Packer {
         }
     }
 
-    /// Fills an input image with distinct rows and columns; scale factors are 1.
+    /// Fills an input image with distinct rows and columns.
     pub fn pack_matrix(&self, i: &Instruction, probe: &MatrixProbe, image: &mut [u8]) {
         image.fill(0);
         let l = &self.layout;
-        let stored = active(i, &probe.sparse);
+        let stored: Vec<Vec<usize>> = probe.sparse.iter().map(|words| active(i, words)).collect();
         let at = |s: &Slot, rows: usize, cols: usize| (s.block as usize * rows + s.row as usize) * cols;
         for s in &l.a.slots {
-            put(image, s.bit, l.a.bits, probe.a[at(s, i.m, i.k) + stored[s.col as usize]]);
+            put(image, s.bit, l.a.bits, probe.a[at(s, i.m, i.k) + stored[s.row as usize][s.col as usize]]);
         }
         for s in &l.b.slots {
             put(image, s.bit, l.b.bits, probe.b[at(s, i.k, i.n) + s.col as usize]);
@@ -160,15 +160,15 @@ impl Packer {
         for s in &l.c.slots {
             put(image, s.bit, l.c.bits, probe.c[at(s, i.m, i.n) + s.col as usize]);
         }
-        for matrix in [&l.scale_a, &l.scale_b].into_iter().flatten() {
-            let one = i.scaling.map_or(0, |s| s.format.one());
-            for s in &matrix.slots {
-                put(image, s.bit, matrix.bits, one);
+        let scales = [(&l.scale_a, &probe.scale_a, i.scale_words()), (&l.scale_b, &probe.scale_b, i.n)];
+        for (matrix, words, cols) in scales {
+            for s in matrix.iter().flat_map(|m| &m.slots) {
+                put(image, s.bit, 8, words[s.row as usize * cols + s.col as usize]);
             }
         }
         if let Some(matrix) = &l.sparse {
             for s in &matrix.slots {
-                let selector = probe.sparse[s.col as usize / 8] >> (4 * (s.col % 8)) & 15;
+                let selector = probe.sparse[s.row as usize][s.col as usize / 8] >> (4 * (s.col % 8)) & 15;
                 put(image, s.bit, matrix.bits, u64::from(selector));
             }
         }

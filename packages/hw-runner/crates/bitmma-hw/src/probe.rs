@@ -59,13 +59,17 @@ fn selectors(i: &Instruction, position: impl Fn(usize, usize) -> usize) -> Vec<u
 }
 
 /// A matrix of zeros and ones against another, c a small integer: every output element has its own exact answer.
-/// Tells rows, columns and blocks apart, which the replicated cases cannot.
+/// Tells rows, columns and blocks apart, which the replicated cases cannot. Scale factors are 1 or 2, each row's and
+/// column's own.
 pub struct MatrixProbe {
     pub a: Vec<u64>,
     pub b: Vec<u64>,
     pub c: Vec<u64>,
     pub d: Vec<u64>,
-    pub sparse: Vec<u32>,
+    pub scale_a: Vec<u64>,
+    pub scale_b: Vec<u64>,
+    /// Metadata words of each row of A.
+    pub sparse: Vec<Vec<u32>>,
 }
 
 fn bit(seed: u64) -> u64 {
@@ -77,27 +81,50 @@ fn bit(seed: u64) -> u64 {
 }
 
 impl MatrixProbe {
-    /// Row-major: a is blocks x m x k (logical), b is blocks x k x n, c and d are blocks x m x n.
+    /// Row-major: a is blocks x m x k (logical), b is blocks x k x n, c and d are blocks x m x n, scale_a is m x K
+    /// blocks, scale_b K blocks x n.
     pub fn new(i: &Instruction) -> MatrixProbe {
         let (m, n, k) = (i.m, i.n, i.k);
         let a: Vec<u64> = (0..i.blocks * m * k).map(|x| bit(x as u64)).collect();
         let b: Vec<u64> = (0..i.blocks * k * n).map(|x| bit(x as u64 + (1 << 40))).collect();
         let c: Vec<u64> =
             (0..i.blocks * m * n).map(|x| bit(x as u64 + (2 << 40)) + 2 * bit(x as u64 + (3 << 40))).collect();
-        let sparse = selectors(i, |chunk, size| (chunk * 7 + 3) % size);
-        let active = active(i, &sparse);
+        let sparse: Vec<Vec<u32>> =
+            (0..m).map(|row| selectors(i, |chunk, size| (chunk * 7 + row / 8 + row + 3) % size)).collect();
+        let active: Vec<Vec<usize>> = sparse.iter().map(|words| active(i, words)).collect();
+        let scales = i.scale_words();
+        let exponents_a: Vec<u64> = (0..m * scales).map(|x| bit(x as u64 + (4 << 40))).collect();
+        let exponents_b: Vec<u64> = (0..scales * n).map(|x| bit(x as u64 + (5 << 40))).collect();
+        let scale = |row: usize, col: usize, p: usize| match i.scaling {
+            None => 0,
+            Some(s) => exponents_a[row * scales + p / s.block] + exponents_b[p / s.block * n + col],
+        };
         let mut d = Vec::with_capacity(c.len());
         for block in 0..i.blocks {
             for row in 0..m {
                 for col in 0..n {
-                    let sum: u64 =
-                        active.iter().map(|&p| a[(block * m + row) * k + p] * b[(block * k + p) * n + col]).sum();
+                    let sum: u64 = active[row]
+                        .iter()
+                        .map(|&p| (a[(block * m + row) * k + p] * b[(block * k + p) * n + col]) << scale(row, col, p))
+                        .sum();
                     d.push(sum + c[(block * m + row) * n + col]);
                 }
             }
         }
         let words = |values: Vec<u64>, f: Format| values.into_iter().map(|v| f.small_integer(v as u32)).collect();
-        MatrixProbe { a: words(a, i.a), b: words(b, i.b), c: words(c, i.c), d: words(d, i.d), sparse }
+        let powers = |exponents: Vec<u64>| match i.scaling {
+            None => Vec::new(),
+            Some(s) => exponents.into_iter().map(|e| s.format.power_of_two(e as i32)).collect(),
+        };
+        MatrixProbe {
+            a: words(a, i.a),
+            b: words(b, i.b),
+            c: words(c, i.c),
+            d: words(d, i.d),
+            scale_a: powers(exponents_a),
+            scale_b: powers(exponents_b),
+            sparse,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use bitmma_hw::format::Format;
 use bitmma_hw::instruction::Instruction;
-use common::{line, run};
+use common::{line, run, temporary};
 
 #[test]
 fn every_instruction_of_a_generation_probes() {
@@ -68,9 +68,16 @@ fn tcgen05_probes() {
         input += &format!("{case}\n");
     }
     // Preparing an instruction runs its probes.
-    let r = run("sm=100", &["record"], input.as_bytes());
+    let report = temporary("tcgen05").join("report.json");
+    let r = run("sm=100", &["record", "--report", &report.to_string_lossy()], input.as_bytes());
     assert_eq!(r.code, 0, "{}", r.err);
     assert_eq!(r.json().len(), names.len() + 1);
+    let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
+    for name in &names {
+        let of = &report["instructions"][name];
+        assert!(of["misplaced"].is_null(), "{}", of["misplaced"]);
+        assert_eq!(of["probes"], Instruction::parse(name).unwrap().k + 1);
+    }
 }
 
 /// Where c is 1024 the fake counts the product of position k k + 1 times: a live product at k must be answered by k + 1, so every

@@ -76,7 +76,7 @@ fn both_forms_on_files_agree() {
         serde_json::from_str(&std::fs::read_to_string(file("report.json")).unwrap()).unwrap();
     assert_eq!(report["device"]["id"], "h100");
     assert_eq!(report["instructions"][FP16]["cases"], 50);
-    assert_eq!(report["instructions"][FP16]["probes"], 10);
+    assert_eq!(report["instructions"][FP16]["probes"], 9);
 }
 
 #[test]
@@ -210,6 +210,20 @@ fn a_wrong_layout_fails_its_probe_and_counts_nothing() {
     assert_eq!(r.code, 5, "{}", r.err);
     assert!(r.err.contains("probe 'lane 0' must give 3f800000 in every output element, but every output element gave 0; no case was counted"), "{}", r.err);
     assert_eq!(r.json().len(), 0);
+}
+
+#[test]
+fn misplaced_rows_fail_the_probe_command_and_are_reported() {
+    let r = run("sm=80,row-swap=1", &["probe", "--instruction", FP16], b"");
+    assert_eq!(r.code, 5);
+    assert!(r.err.contains("the matrix probe must give"), "{}", r.err);
+    let folder = temporary("misplaced");
+    let report = folder.join("report.json").to_string_lossy().into_owned();
+    let r = run("sm=80,row-swap=1", &["record", "--report", &report], cases(3).as_bytes());
+    // Every row of a case is alike: the words are right all the same.
+    assert_eq!((r.code, r.json()[3]["d"].as_str().map(str::to_string)), (0, Some(expected(2))), "{}", r.err);
+    let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
+    assert!(report["instructions"][FP16]["misplaced"].as_str().unwrap().contains("row 0"));
 }
 
 /// A disassembler that prints what its input file holds, in the style of the vendor's.

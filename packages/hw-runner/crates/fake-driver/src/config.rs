@@ -5,6 +5,7 @@
 //! lazy=1 (launches of 1,000 cases or more do nothing),
 //! weigh=1 (where c is 1024, the product of position k counts k + 1 times, so that an answer tells where the
 //! hardware saw it),
+//! row-swap=1 (rows 0 and 1 of D change places, row 0's c staying, as a wrong row mapping would),
 //! k-swap=1 (the instruction takes A's first two k positions the other way round, as a wrong layout would).
 
 use std::collections::HashMap;

@@ -22,7 +22,8 @@ impl Product<'_> {
         let swap = Config::get().number("k-swap", 0) == 1 && self.k > 1;
         let weigh = Config::get().number("weigh", 0) == 1 && decode(self.c_type, self.c[0]) == 1024.0;
         let mut out = Vec::with_capacity(self.m * self.n);
-        for row in 0..self.m {
+        let transpose = Config::get().number("row-swap", 0) == 1;
+        for row in (0..self.m).map(|r| if transpose && r < 2 { 1 - r } else { r }) {
             let mut live: Vec<(usize, f64)> = (0..self.k)
                 .map(|k| (k, self.a[row * self.k + if swap && k < 2 { 1 - k } else { k }]))
                 .filter(|(_, x)| *x != 0.0)

@@ -53,7 +53,15 @@ pub fn probe(options: &Options) -> Result<()> {
     let mut failure = None;
     for name in names {
         match session.prepare(&name) {
-            Ok(p) => println!("{}", json!({ "instruction": name, "probes": p.probes, "opcode": p.opcode })),
+            Ok(p) => {
+                println!(
+                    "{}",
+                    json!({ "instruction": name, "probes": p.probes, "opcode": p.opcode, "misplaced": p.misplaced })
+                );
+                if let Some(message) = &p.misplaced {
+                    failure = Some(Error::Probe(message.clone()));
+                }
+            }
             Err(Error::Unavailable { .. }) if !one => {}
             Err(Error::Probe(message)) => {
                 println!("{}", json!({ "instruction": name, "failure": message }));

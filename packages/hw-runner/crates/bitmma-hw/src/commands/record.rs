@@ -35,6 +35,7 @@ struct Tally {
     position_failures: u64,
     skipped: u64,
     probe_failure: Option<String>,
+    misplaced: Option<String>,
     unsupported: Option<String>,
 }
 
@@ -69,6 +70,13 @@ impl Recorder<'_> {
                 let tally = self.tally(name);
                 tally.opcode = prepared.opcode.clone();
                 tally.probes = prepared.probes;
+                if tally.misplaced.is_none() && prepared.misplaced.is_some() {
+                    tally.misplaced.clone_from(&prepared.misplaced);
+                    eprintln!(
+                        "{}; replicated cases do not depend on it",
+                        prepared.misplaced.as_deref().unwrap_or_default()
+                    );
+                }
                 Ok(Some(prepared))
             }
             Err(Error::Probe(message)) => {
@@ -138,7 +146,8 @@ impl Recorder<'_> {
             .iter()
             .map(|(name, t)| {
                 let mut value = json!({ "cases": t.cases, "probes": t.probes, "positionFailures": t.position_failures, "skipped": t.skipped });
-                for (key, text) in [("opcode", &t.opcode), ("probeFailure", &t.probe_failure), ("unsupported", &t.unsupported)] {
+                for (key, text) in [("opcode", &t.opcode), ("probeFailure", &t.probe_failure),
+                    ("misplaced", &t.misplaced), ("unsupported", &t.unsupported)] {
                     if let Some(text) = text {
                         value[key] = Value::String(text.clone());
                     }
