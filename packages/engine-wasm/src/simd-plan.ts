@@ -2,7 +2,7 @@
 import { type FloatFormat, FORMATS, type FormatName, type MmaOp, type Output } from '@bitmma/core';
 
 /** Kernels of assembly/simd/run.ts. */
-export const SIMD = { f32: 0, i32: 1, i32Shorts: 2, cdna3: 3, cdna3Shorts: 4 } as const;
+export const SIMD = { f32: 0, i32: 1, i32Shorts: 2, cdna3: 3, cdna3Shorts: 4, late: 5 } as const;
 
 export interface SimdPlan {
   readonly kernel: (typeof SIMD)[keyof typeof SIMD];
@@ -12,6 +12,8 @@ export interface SimdPlan {
   readonly lowestExponent: number;
   readonly accumulated: number;
   readonly halfOutput: boolean;
+  /** Positions between two late additions of c; 0: c is in the window. */
+  readonly lateSpan: number;
   /** fp32 word: a nonzero addend of smaller magnitude goes to the integer path. */
   readonly leastAddend: number;
 }
@@ -36,7 +38,7 @@ export function simdPlan(op: MmaOp): SimdPlan | null {
   const a = float(op.a);
   const b = float(op.b);
   const { datapath } = op;
-  if (!a || !b || (datapath.kind !== 'fused-window' && datapath.kind !== 'cdna3-window')) return null;
+  if (!a || !b || !WINDOWS.includes(datapath.kind) || !('alignment' in datapath)) return null;
   const wide = [a, b].filter(({ exponentBits }) => exponentBits === 8).length;
   // Both operands of one code width; fp32's 24-bit significands make products that fp32 rounds.
   if (wide === 1 || a.fractionBits + b.fractionBits + 2 > 22) return null;
@@ -49,12 +51,47 @@ export function simdPlan(op: MmaOp): SimdPlan | null {
   const codeBias = codeBytes === 1 ? 2 * LEAST_CODE - emin(a) - emin(b) : 0;
   const product = largestSignificand(a) * largestSignificand(b);
   const shape = { codeBytes, codeBias, halfOutput: op.d === 'fp16' } as const;
-  return datapath.kind === 'fused-window'
-    ? fusedPlan(op, block, product, shape)
-    : cdna3Plan(op, block, product, shape);
+  switch (datapath.kind) {
+    case 'fused-window':
+      return fusedPlan(op, block, product, shape);
+    case 'cdna3-window':
+      return cdna3Plan(op, block, product, shape);
+    case 'late-window':
+    case 'split-window':
+      return latePlan(op, block, product, shape);
+    default:
+      return null;
+  }
 }
 
+const WINDOWS = ['fused-window', 'cdna3-window', 'late-window', 'split-window'];
+
 type Shape = Pick<SimdPlan, 'codeBytes' | 'codeBias' | 'halfOutput'>;
+
+/** The window of late-window and split-window is fused-window's without its options; c joins by one RNE addition. */
+function latePlan(op: MmaOp, block: number, product: number, shape: Shape): SimdPlan | null {
+  const { datapath } = op;
+  if ((datapath.kind !== 'late-window' && datapath.kind !== 'split-window') || shape.codeBytes === 2)
+    return null;
+  const { block: n, fraction, floor, alignment, output, addition } = datapath;
+  if (addition !== 'RNE') return null;
+  const options = { zeroAddendExponent: null, productOverflow: null };
+  const window = { kind: 'fused-window', block: n, fraction, floor, alignment, output, ...options } as const;
+  const plan = fusedPlan({ ...op, datapath: window }, block, product, shape);
+  // Every half of an instruction is made of whole blocks: selectBit splits k evenly where 2^(selectBit+1) divides it.
+  const whole =
+    datapath.kind === 'late-window' ||
+    (op.k % 2 ** (datapath.selectBit + 1) === 0 && (op.k / 2) % block === 0);
+  if (!plan || !whole || (plan.kernel !== SIMD.i32 && output.precision !== 23)) return null;
+  const lateSpan = datapath.kind === 'late-window' ? block : op.k;
+  return {
+    ...plan,
+    kernel: SIMD.late,
+    accumulated: Math.min(plan.accumulated, block),
+    leastAddend: 0,
+    lateSpan,
+  };
+}
 
 /** Truncation toward zero on fp32 output, to nearest on fp16; zero results +0. */
 function isNvidia({ format, rounding, underflow, precision }: Output): boolean {
@@ -76,6 +113,7 @@ function fusedPlan(op: MmaOp, block: number, product: number, shape: Shape): Sim
   if (!fp32 && shape.codeBytes === 2) return null;
   const plan = {
     ...shape,
+    lateSpan: 0,
     lowestExponent: fp32 ? least : Math.max(least, floor ?? least),
     leastAddend: ((least + 127) << 23) >>> 0,
   };
@@ -121,6 +159,7 @@ function cdna3Plan(op: MmaOp, block: number, product: number, shape: Shape): Sim
     kernel: shape.codeBytes === 1 ? SIMD.cdna3 : SIMD.cdna3Shorts,
     lowestExponent: -100,
     accumulated: block,
+    lateSpan: 0,
     leastAddend: 0,
   };
 }

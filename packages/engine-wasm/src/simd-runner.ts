@@ -1,5 +1,5 @@
 import { FORMATS, type MmaOp } from '@bitmma/core';
-import { configureOperand, globalsOf } from './configure.js';
+import { configureOperand, globalsOf, slotOrder } from './configure.js';
 import type { Kernel } from './module.js';
 import { LAYOUT, type Rule } from './rules.js';
 import { Arena, bytesOf, chunks, type Job, type Runner } from './runner.js';
@@ -35,6 +35,8 @@ export class SimdRunner implements Runner {
   readonly #positions: number;
   readonly #words: number;
   readonly #mask: number;
+  readonly #order: Int32Array | null;
+  readonly #slots: number;
   readonly #a: Panel;
   readonly #b: Panel;
   readonly #saved: number;
@@ -55,11 +57,14 @@ export class SimdRunner implements Runner {
       ['lowestExponent', plan.lowestExponent],
       ['accumulated', plan.accumulated],
       ['halfOutput', Number(plan.halfOutput)],
+      ['lateSpan', plan.lateSpan],
     ]);
     const arena = new Arena(kernel.base);
     this.#positions = Math.max(POSITIONS, op.k);
     this.#words = arena.take(this.#positions * 4);
     this.#mask = arena.take(this.#positions);
+    this.#order = slotOrder(op);
+    this.#slots = this.#order ? arena.take(op.k * 4) : 0;
     const panel = (): Panel => ({
       values: arena.take(SIDE * this.#positions * 4),
       codes: arena.take(SIDE * this.#positions * plan.codeBytes),
@@ -82,6 +87,7 @@ export class SimdRunner implements Runner {
     const kernel = this.#kernel;
     const { codeBytes, halfOutput, leastAddend } = this.#plan;
     for (const [name, value] of this.#globals) kernel.set(name, value);
+    if (this.#order) kernel.bytes.set(new Uint8Array(this.#order.buffer), this.#slots);
     const stride = this.stride(job);
     const count = job.rows * stride;
     kernel.bytes.copyWithin(this.#saved, this.state, this.state + count * 4);
@@ -101,7 +107,7 @@ export class SimdRunner implements Runner {
       }
     }
     this.#rangeSteps += kernel.get('rangeSteps') - before;
-    if (halfOutput) kernel.call('narrowWords', this.state, count);
+    kernel.call(halfOutput ? 'narrowWords' : 'unifyNaN', this.state, count);
     this.#addends += addends;
     const special =
       this.#rowFlags.subarray(0, job.rows).includes(1) ||
@@ -134,7 +140,7 @@ export class SimdRunner implements Runner {
       kernel.bytes.set(mask.subarray(from, from + k), this.#mask);
     }
     const [values, codes] = this.#valuesAt(this.#a, slot);
-    return kernel.call('packRow', this.#words, k, padded, values, codes, mask ? this.#mask : 0);
+    return kernel.call('packRow', this.#words, k, padded, values, codes, mask ? this.#mask : 0, this.#slots);
   }
 
   #packRows(job: Job, k0: number, k: number, padded: number): void {
@@ -149,7 +155,16 @@ export class SimdRunner implements Runner {
       this.#stage('b', job.b, job.column + j, k0, k);
       const lane = j % LANES;
       const [values, codes] = this.#valuesAt(this.#b, j - lane);
-      this.#columnFlags[j] |= kernel.call('packColumn', this.#words, k, padded, values, codes, lane);
+      this.#columnFlags[j] |= kernel.call(
+        'packColumn',
+        this.#words,
+        k,
+        padded,
+        values,
+        codes,
+        lane,
+        this.#slots,
+      );
     }
     const left = job.columns % LANES;
     if (left === 0) return;
@@ -169,10 +184,19 @@ export class SimdRunner implements Runner {
     for (let i = 0; i < job.rows; i++) {
       const lane = i % LANES;
       this.#stage('b', job.b, job.column + i, k0, k);
-      this.#columnFlags[i] |= kernel.call('packColumn', this.#words, k, padded, values, codes, lane);
+      this.#columnFlags[i] |= kernel.call(
+        'packColumn',
+        this.#words,
+        k,
+        padded,
+        values,
+        codes,
+        lane,
+        this.#slots,
+      );
       const [left, leftCodes] = this.#valuesAt(this.#a, i);
       kernel.call('runSingle', rows, padded, left, leftCodes, values, codes, this.state + i * 4, lane);
-      kernel.call('packColumn', this.#words, 0, padded, values, codes, lane);
+      kernel.call('packColumn', this.#words, 0, padded, values, codes, lane, 0);
     }
   }
 

@@ -1,6 +1,7 @@
 // Words to the SIMD kernels' operands: fp32 values and exponent codes. A row lies along k; a column is one of 16 lanes.
 import { LIMIT, decode, e, sig } from '../number/element';
 import { bias, exponentBits, fractionBits, specials, wordBytes } from '../pack';
+import { instruction } from '../params';
 
 /** Codes of zero. */
 const ZERO_BYTE: i32 = 0;
@@ -71,9 +72,16 @@ function put(entry: u64, values: usize, codes: usize, wide: bool): void {
   else store<u8>(codes, <u8>(entry >> 32));
 }
 
+// @ts-ignore: decorator
+@inline
+function slotOf(i: i32, period: i32, order: usize): usize {
+  const inside = i % period;
+  return <usize>(i - inside + load<i32>(order + (<usize>inside << 2)));
+}
+
 /**
  * Packs k words, values `valueStep` and codes `codeStep` bytes apart, and zeros up to `padded`. `mask`: a byte a
- * position, 0 where it is absent, or 0. 1: holds NaN or Inf.
+ * position, 0 where it is absent, or 0. `order`: i32 slot of each position of an instruction, or 0. 1: holds NaN or Inf.
  */
 function packVector(
   source: usize,
@@ -84,7 +92,9 @@ function packVector(
   codes: usize,
   codeStep: usize,
   mask: usize,
+  order: usize,
 ): i32 {
+  const period = instruction;
   const width = wordBytes;
   const wide = shorts();
   const zero = entry(0, wide ? ZERO_SHORT : ZERO_BYTE, false);
@@ -98,30 +108,44 @@ function packVector(
       else x = topEntry(load<u32>(source + (i << 2)) & 0xffffe000);
     }
     seen |= x;
-    put(x, values, codes, wide);
-    values += valueStep;
-    codes += codeStep;
+    const slot = order === 0 ? i : slotOf(<i32>i, period, order);
+    put(x, values + slot * valueStep, codes + slot * codeStep, wide);
   }
   for (let i = k; i < padded; i++) {
-    put(zero, values, codes, wide);
-    values += valueStep;
-    codes += codeStep;
+    const slot = order === 0 ? <usize>i : slotOf(i, period, order);
+    put(zero, values + slot * valueStep, codes + slot * codeStep, wide);
   }
   return <i32>(seen >> 63);
 }
 
 /** One row. */
-export function packRow(source: usize, k: i32, padded: i32, values: usize, codes: usize, mask: usize): i32 {
-  return packVector(source, k, padded, values, 4, codes, shorts() ? 2 : 1, mask);
+export function packRow(
+  source: usize,
+  k: i32,
+  padded: i32,
+  values: usize,
+  codes: usize,
+  mask: usize,
+  order: usize,
+): i32 {
+  return packVector(source, k, padded, values, 4, codes, shorts() ? 2 : 1, mask, order);
 }
 
 /** One column, lane 0..15 of its panel. */
-export function packColumn(source: usize, k: i32, padded: i32, values: usize, codes: usize, lane: usize): i32 {
+export function packColumn(
+  source: usize,
+  k: i32,
+  padded: i32,
+  values: usize,
+  codes: usize,
+  lane: usize,
+  order: usize,
+): i32 {
   const codeBytes: usize = shorts() ? 2 : 1;
-  return packVector(source, k, padded, values + (lane << 2), 64, codes + lane * codeBytes, codeBytes << 4, 0);
+  return packVector(source, k, padded, values + (lane << 2), 64, codes + lane * codeBytes, codeBytes << 4, 0, order);
 }
 
 /** Zero columns from `lane` on. */
 export function clearColumns(padded: i32, values: usize, codes: usize, lane: usize): void {
-  for (let j = lane; j < 16; j++) packColumn(0, 0, padded, values, codes, j);
+  for (let j = lane; j < 16; j++) packColumn(0, 0, padded, values, codes, j, 0);
 }

@@ -9,6 +9,8 @@ export let codeBias: i32 = 0;
 export let lowestExponent: i32 = 0;
 /** Positions whose products one i32 accumulator holds (host: src/simd-plan.ts proves it). */
 export let accumulated: i32 = 0;
+/** Positions between two late additions of c. */
+export let lateSpan: i32 = 0;
 /** 1: the output is fp16 rounded RNE; 0: fp32 rounded RZ to `precision`. */
 export let halfOutput: i32 = 0;
 /** Bits of the 16 columns that count; the slow paths leave the others alone. */

@@ -1,4 +1,5 @@
 import { rowCdna3, rowCdna3Shorts } from './cdna3-window';
+import { rowLate } from './late-window';
 import { setLanes } from './params';
 import { rowF32 } from './window-f32';
 import { rowI32, rowI32Shorts } from './window-i32';
@@ -9,6 +10,7 @@ const I32: i32 = 1;
 const I32_SHORTS: i32 = 2;
 const CDNA3: i32 = 3;
 const CDNA3_SHORTS: i32 = 4;
+const LATE: i32 = 5;
 
 // @ts-ignore: decorator
 @inline
@@ -28,6 +30,9 @@ function row(kernel: i32, a: usize, aCodes: usize, b: usize, bCodes: usize, k: i
       break;
     case CDNA3_SHORTS:
       rowCdna3Shorts(a, aCodes, b, bCodes, k, c);
+      break;
+    case LATE:
+      rowLate(a, aCodes, b, bCodes, k, c);
       break;
     default:
       unreachable();

@@ -8,3 +8,5 @@ export const SCALES: usize = memory.data(64, 16);
 export const SUMS: usize = memory.data(128, 16);
 /** c of the step. */
 export const CARRIED: usize = memory.data(64, 16);
+/** The chain's c while a late addition waits. */
+export const HELD: usize = memory.data(64, 16);

@@ -1,4 +1,6 @@
 // The outputs' words between the host and the kernels.
+import { nan } from '../params';
+
 /** fp16 words to the fp32 words of their values; Inf and NaN become fp32's. */
 export function widen(words: usize, count: i32): void {
   for (let i = 0; i < count; i++) {
@@ -11,7 +13,7 @@ export function widen(words: usize, count: i32): void {
   }
 }
 
-/** fp32 words of fp16 values to fp16 words. */
+/** fp32 words of fp16 values to fp16 words; any NaN to the op's. */
 export function narrow(words: usize, count: i32): void {
   for (let i = 0; i < count; i++) {
     const at = words + (<usize>i << 2);
@@ -19,7 +21,16 @@ export function narrow(words: usize, count: i32): void {
     const m = word & 0x7fffffff;
     const power = reinterpret<f32>((127 - 112) << 23);
     const bits = reinterpret<u32>(reinterpret<f32>(m) * power) >> 13;
-    store<u32>(at, ((word >> 16) & 0x8000) | (m >= 0x7f800000 ? 0x7c00 | ((m >> 13) & 0x3ff) : bits));
+    store<u32>(at, ((word >> 16) & 0x8000) | (m === 0x7f800000 ? 0x7c00 : bits));
+    if (m > 0x7f800000) store<u32>(at, <u32>nan);
+  }
+}
+
+/** fp32 NaN of any kind to the op's. */
+export function unifyNaN(words: usize, count: i32): void {
+  for (let i = 0; i < count; i++) {
+    const at = words + (<usize>i << 2);
+    if ((load<u32>(at) & 0x7fffffff) > 0x7f800000) store<u32>(at, <u32>nan);
   }
 }
 

@@ -27,22 +27,27 @@ function exponents(a: usize, b: usize, n: i32, c: usize): void {
   place(48, windowExponent(i32x4.extend_high_i16x8_u(high), v128.load(c, 48)));
 }
 
+/** One block step of n terms. */
+export function stepI32(a: usize, aCodes: usize, b: usize, bCodes: usize, n: i32, c: usize): void {
+  const most = accumulated;
+  exponents(aCodes, bCodes, n, c);
+  if (n <= most) {
+    accumulate(a, b, n, SUMS);
+    if (halfOutput !== 0) finishHalf(c);
+    else finishSingle(c);
+    return;
+  }
+  accumulate(a, b, most, SUMS);
+  accumulate(a + (<usize>most << 2), b + (<usize>most << 6), n - most, SUMS + 64);
+  if (halfOutput !== 0) finishTwoHalf(c);
+  else finishTwoSingle(c);
+}
+
 /** Narrow formats. */
 export function rowI32(a: usize, aCodes: usize, b: usize, bCodes: usize, k: i32, c: usize): void {
   const n = block;
-  const most = accumulated;
   for (let i = 0; i < k; i += n) {
-    exponents(aCodes, bCodes, n, c);
-    if (n <= most) {
-      accumulate(a, b, n, SUMS);
-      if (halfOutput !== 0) finishHalf(c);
-      else finishSingle(c);
-    } else {
-      accumulate(a, b, most, SUMS);
-      accumulate(a + (<usize>most << 2), b + (<usize>most << 6), n - most, SUMS + 64);
-      if (halfOutput !== 0) finishTwoHalf(c);
-      else finishTwoSingle(c);
-    }
+    stepI32(a, aCodes, b, bCodes, n, c);
     aCodes += n;
     bCodes += n << 4;
     a += n << 2;
