@@ -1,4 +1,5 @@
 export * from './scalar';
+export { packIntegerColumn, packIntegerRow } from './simd/integer';
 export { clearColumns, packColumn, packRow, prepareTables } from './simd/pack';
 export { accumulated, codeBias, halfOutput, lateSpan, lowestExponent, rangeSteps } from './simd/params';
 export { runPanels, runSingle } from './simd/run';

@@ -2,7 +2,17 @@
 import { type FloatFormat, FORMATS, type FormatName, type MmaOp, type Output } from '@bitmma/core';
 
 /** Kernels of assembly/simd/run.ts. */
-export const SIMD = { f32: 0, i32: 1, i32Shorts: 2, cdna3: 3, cdna3Shorts: 4, late: 5 } as const;
+export const SIMD = {
+  f32: 0,
+  i32: 1,
+  i32Shorts: 2,
+  cdna3: 3,
+  cdna3Shorts: 4,
+  late: 5,
+  integer: 6,
+  pairwise: 7,
+  fma: 8,
+} as const;
 
 export interface SimdPlan {
   readonly kernel: (typeof SIMD)[keyof typeof SIMD];
@@ -35,9 +45,13 @@ const largestSignificand = (f: FloatFormat): number =>
 
 /** The SIMD plan of an op, or null where only the scalar kernel computes it. */
 export function simdPlan(op: MmaOp): SimdPlan | null {
+  const { datapath } = op;
+  if (datapath.kind === 'integer')
+    return op.k % 2 === 0 ? { ...PLAIN, kernel: SIMD.integer, codeBytes: 1 } : null;
   const a = float(op.a);
   const b = float(op.b);
-  const { datapath } = op;
+  if (a && b && (datapath.kind === 'pairwise' || datapath.kind === 'sequential-fma'))
+    return ieeePlan(op, a, b);
   if (!a || !b || !WINDOWS.includes(datapath.kind) || !('alignment' in datapath)) return null;
   const wide = [a, b].filter(({ exponentBits }) => exponentBits === 8).length;
   // Both operands of one code width; fp32's 24-bit significands make products that fp32 rounds.
@@ -63,6 +77,32 @@ export function simdPlan(op: MmaOp): SimdPlan | null {
       return null;
   }
 }
+
+/** What kernels without a window read. */
+const PLAIN = {
+  ...{ codeBias: 0, lowestExponent: 0, accumulated: 0 },
+  ...{ halfOutput: false, lateSpan: 0, leastAddend: 0 },
+} as const;
+
+/** fp32 rounded RNE, on fp32 values; NaN results are unified, so any word of NaN will do. */
+function ieeePlan(op: MmaOp, a: FloatFormat, b: FloatFormat): SimdPlan | null {
+  const { datapath } = op;
+  if (datapath.kind !== 'pairwise' && datapath.kind !== 'sequential-fma') return null;
+  const { output, flushInputs, flushResults } = datapath;
+  if (output.format !== 'fp32' || output.rounding !== 'RNE' || op.sparsity) return null;
+  const widths = [a, b].map(packedWidth);
+  if (widths[0] === null || widths[0] !== widths[1]) return null;
+  const codeBytes = widths[0];
+  if (datapath.kind === 'sequential-fma')
+    return flushInputs || flushResults ? null : { ...PLAIN, kernel: SIMD.fma, codeBytes };
+  const block = Math.min(datapath.block, op.k);
+  const known = (block === 2 || block === 4) && op.k % block === 0 && flushInputs && flushResults;
+  return known && a.wordBits > 8 && b.wordBits > 8 ? { ...PLAIN, kernel: SIMD.pairwise, codeBytes } : null;
+}
+
+/** Bytes of the codes that packing writes for a format, or null where packing does not know it. */
+const packedWidth = ({ exponentBits, wordBits }: FloatFormat): 1 | 2 | null =>
+  exponentBits === 8 ? 2 : exponentBits <= 5 && wordBits <= 16 ? 1 : null;
 
 const WINDOWS = ['fused-window', 'cdna3-window', 'late-window', 'split-window'];
 

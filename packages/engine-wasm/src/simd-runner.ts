@@ -4,7 +4,7 @@ import type { Kernel } from './module.js';
 import { LAYOUT, type Rule } from './rules.js';
 import { Arena, bytesOf, chunks, type Job, type Runner } from './runner.js';
 import { ScalarRunner } from './scalar-runner.js';
-import type { SimdPlan } from './simd-plan.js';
+import { SIMD, type SimdPlan } from './simd-plan.js';
 import type { Vectors } from './vectors.js';
 
 /** Columns of a panel. */
@@ -30,6 +30,7 @@ export class SimdRunner implements Runner {
   readonly #op: MmaOp;
   readonly #plan: SimdPlan;
   readonly #kernel: Kernel;
+  readonly #integers: boolean;
   readonly #globals: ReadonlyMap<string, number | bigint>;
   readonly #scalar: ScalarRunner;
   readonly #positions: number;
@@ -51,6 +52,7 @@ export class SimdRunner implements Runner {
     this.#op = op;
     this.#plan = plan;
     this.#kernel = kernel;
+    this.#integers = plan.kernel === SIMD.integer;
     this.#globals = new Map<string, number | bigint>([
       ...globalsOf(op, rule),
       ['codeBias', plan.codeBias],
@@ -92,7 +94,9 @@ export class SimdRunner implements Runner {
     const count = job.rows * stride;
     kernel.bytes.copyWithin(this.#saved, this.state, this.state + count * 4);
     if (halfOutput) kernel.call('widenWords', this.state, count);
-    const addends = kernel.call('markAddends', this.state, count, leastAddend, this.#marks);
+    const addends = this.#integers
+      ? 0
+      : kernel.call('markAddends', this.state, count, leastAddend, this.#marks);
     this.#rowFlags.fill(0, 0, job.rows);
     this.#columnFlags.fill(0, 0, job.columns);
     const before = kernel.get('rangeSteps');
@@ -107,7 +111,7 @@ export class SimdRunner implements Runner {
       }
     }
     this.#rangeSteps += kernel.get('rangeSteps') - before;
-    kernel.call(halfOutput ? 'narrowWords' : 'unifyNaN', this.state, count);
+    if (!this.#integers) kernel.call(halfOutput ? 'narrowWords' : 'unifyNaN', this.state, count);
     this.#addends += addends;
     const special =
       this.#rowFlags.subarray(0, job.rows).includes(1) ||
@@ -140,12 +144,24 @@ export class SimdRunner implements Runner {
       kernel.bytes.set(mask.subarray(from, from + k), this.#mask);
     }
     const [values, codes] = this.#valuesAt(this.#a, slot);
+    if (this.#integers) {
+      kernel.call('packIntegerRow', this.#words, k, padded, values, mask ? this.#mask : 0);
+      return 0;
+    }
     return kernel.call('packRow', this.#words, k, padded, values, codes, mask ? this.#mask : 0, this.#slots);
   }
 
   #packRows(job: Job, k0: number, k: number, padded: number): void {
     this.#prepare('a');
     for (let i = 0; i < job.rows; i++) this.#rowFlags[i] |= this.#packRow(job, job.row + i, i, k0, k, padded);
+  }
+
+  /** Packs the staged column; whether it holds NaN or Inf. */
+  #packColumn(k: number, padded: number, values: number, codes: number, lane: number): number {
+    if (!this.#integers)
+      return this.#kernel.call('packColumn', this.#words, k, padded, values, codes, lane, this.#slots);
+    this.#kernel.call('packIntegerColumn', this.#words, k, padded, values, lane);
+    return 0;
   }
 
   #packColumns(job: Job, k0: number, k: number, padded: number): void {
@@ -155,16 +171,7 @@ export class SimdRunner implements Runner {
       this.#stage('b', job.b, job.column + j, k0, k);
       const lane = j % LANES;
       const [values, codes] = this.#valuesAt(this.#b, j - lane);
-      this.#columnFlags[j] |= kernel.call(
-        'packColumn',
-        this.#words,
-        k,
-        padded,
-        values,
-        codes,
-        lane,
-        this.#slots,
-      );
+      this.#columnFlags[j] |= this.#packColumn(k, padded, values, codes, lane);
     }
     const left = job.columns % LANES;
     if (left === 0) return;
@@ -184,19 +191,10 @@ export class SimdRunner implements Runner {
     for (let i = 0; i < job.rows; i++) {
       const lane = i % LANES;
       this.#stage('b', job.b, job.column + i, k0, k);
-      this.#columnFlags[i] |= kernel.call(
-        'packColumn',
-        this.#words,
-        k,
-        padded,
-        values,
-        codes,
-        lane,
-        this.#slots,
-      );
+      this.#columnFlags[i] |= this.#packColumn(k, padded, values, codes, lane);
       const [left, leftCodes] = this.#valuesAt(this.#a, i);
       kernel.call('runSingle', rows, padded, left, leftCodes, values, codes, this.state + i * 4, lane);
-      kernel.call('packColumn', this.#words, 0, padded, values, codes, lane, 0);
+      this.#packColumn(0, padded, values, codes, lane);
     }
   }
 

@@ -1,7 +1,7 @@
 // Words to the SIMD kernels' operands: fp32 values and exponent codes. A row lies along k; a column is one of 16 lanes.
 import { LIMIT, decode, e, sig } from '../number/element';
-import { bias, exponentBits, fractionBits, specials, wordBytes } from '../pack';
-import { instruction } from '../params';
+import { bias, dropped, exponentBits, fractionBits, specials, wordBytes } from '../pack';
+import { flushInputs, instruction } from '../params';
 
 /** Codes of zero. */
 const ZERO_BYTE: i32 = 0;
@@ -46,14 +46,16 @@ function halfEntry(word: u32): u64 {
   // 2^112 moves fp16's exponents to fp32's, subnormals included.
   const power = reinterpret<f32>((112 + 127) << 23);
   const value = reinterpret<u32>(reinterpret<f32>(m << 13) * power) | ((word & 0x8000) << 16);
+  if (flushInputs !== 0 && m < 0x400) return entry(value & SIGN, ZERO_BYTE, false);
   return entry(value, m === 0 ? ZERO_BYTE : max(<i32>(m >> 10), 1) - 1 + LEAST_BYTE, m >= 0x7c00);
 }
 
-/** bf16 and tf32: the leading bits of an fp32 word. */
+/** bf16, tf32, fp32: the leading bits of an fp32 word. */
 // @ts-ignore: decorator
 @inline
 function topEntry(value: u32): u64 {
   const m = value & ~SIGN;
+  if (flushInputs !== 0 && m < 0x800000) return entry(value & SIGN, ZERO_SHORT, false);
   return entry(value, m === 0 ? ZERO_SHORT : max(<i32>(m >> 23), 1) - 127, m >= INFINITE_WORD);
 }
 
@@ -97,6 +99,7 @@ function packVector(
   const period = instruction;
   const width = wordBytes;
   const wide = shorts();
+  const keep: u32 = ~((1 << dropped) - 1);
   const zero = entry(0, wide ? ZERO_SHORT : ZERO_BYTE, false);
   let seen: u64 = 0;
   for (let i: usize = 0; i < <usize>k; i++) {
@@ -105,7 +108,7 @@ function packVector(
       if (width === 1) x = load<u64>(ENTRIES + (<usize>load<u8>(source + i) << 3));
       else if (!wide) x = halfEntry(load<u16>(source + (i << 1)));
       else if (width === 2) x = topEntry(<u32>load<u16>(source + (i << 1)) << 16);
-      else x = topEntry(load<u32>(source + (i << 2)) & 0xffffe000);
+      else x = topEntry(load<u32>(source + (i << 2)) & keep);
     }
     seen |= x;
     const slot = order === 0 ? i : slotOf(<i32>i, period, order);

@@ -1,6 +1,9 @@
 import { rowCdna3, rowCdna3Shorts } from './cdna3-window';
+import { rowInteger } from './integer';
 import { rowLate } from './late-window';
+import { rowPairwise } from './pairwise';
 import { setLanes } from './params';
+import { rowFma } from './sequential-fma';
 import { rowF32 } from './window-f32';
 import { rowI32, rowI32Shorts } from './window-i32';
 
@@ -11,6 +14,9 @@ const I32_SHORTS: i32 = 2;
 const CDNA3: i32 = 3;
 const CDNA3_SHORTS: i32 = 4;
 const LATE: i32 = 5;
+const INTEGER: i32 = 6;
+const PAIRWISE: i32 = 7;
+const FMA: i32 = 8;
 
 // @ts-ignore: decorator
 @inline
@@ -33,6 +39,15 @@ function row(kernel: i32, a: usize, aCodes: usize, b: usize, bCodes: usize, k: i
       break;
     case LATE:
       rowLate(a, aCodes, b, bCodes, k, c);
+      break;
+    case INTEGER:
+      rowInteger(a, b, k, c);
+      break;
+    case PAIRWISE:
+      rowPairwise(a, b, k, c);
+      break;
+    case FMA:
+      rowFma(a, b, k, c);
       break;
     default:
       unreachable();
