@@ -10,11 +10,11 @@ const folder = mkdtempSync(join(tmpdir(), 'bitmma-cancel-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 it.each(['reference', 'auto'])('Ctrl-C ends a GEMM on %s with one line and no file', async (engine) => {
-  const side = 1536;
+  const side = 2048;
   const words = new Uint16Array(side * side).map((_, i) => 0x3800 + (i % 1999));
   await writeTensor(join(folder, 'a.npy'), { format: 'fp16', words, shape: [side, side] });
   const a = join(folder, 'a.npy');
-  // 3.6 G multiply-adds of exact sums: seconds on any engine here.
+  // 8.6 G multiply-adds of exact sums: seconds on any engine here.
   const argv = [
     'gemm',
     a,
@@ -33,7 +33,7 @@ it.each(['reference', 'auto'])('Ctrl-C ends a GEMM on %s with one line and no fi
     err += text;
   });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  await new Promise((resolve) => setTimeout(resolve, 2500));
+  await new Promise((resolve) => setTimeout(resolve, 4000));
   expect(child.exitCode).toBeNull();
   child.kill('SIGINT');
   expect(await ended).toBe(130);
