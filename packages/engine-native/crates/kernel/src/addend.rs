@@ -2,6 +2,7 @@
 
 use crate::events::{self, Events};
 use crate::format::{Class, Format};
+use crate::mutants::{self, Mutant};
 use crate::round::{Value, round};
 use crate::spec::{Output, Rounding, Underflow};
 use crate::sum::Sum;
@@ -23,17 +24,20 @@ impl Addend {
         let sig = x.sig as i64;
         let subnormal = sig != 0 && sig >> format.fraction_bits == 0;
         events.note_if(subnormal && x.class == Class::Finite, events::SUBNORMAL_ADDEND);
+        let value_exponent = x.lsb + 63 - x.sig.leading_zeros() as i32;
+        let e = if subnormal && mutants::on(Mutant::SubnormalAddendExponent) { value_exponent } else { x.e };
         Addend {
             class: x.class,
             negative: x.negative,
             sig: if x.negative { -sig } else { sig },
-            e: x.e,
+            e,
             lsb: x.lsb,
         }
     }
 
     /// c in units of 2^quantum, cut by `mode`.
     pub fn aligned<S: Sum>(&self, quantum: i32, mode: Rounding) -> S {
+        let mode = if mutants::on(Mutant::AddendCutDown) { Rounding::Down } else { mode };
         if self.sig == 0 { S::ZERO } else { S::place(S::sig(self.sig), self.lsb - quantum, mode) }
     }
 

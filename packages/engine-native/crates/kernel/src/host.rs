@@ -5,6 +5,7 @@
 
 use crate::addend::widen;
 use crate::events::{self, Events};
+use crate::mutants::{self, Mutant};
 use crate::program::{Chain, Program, output};
 use crate::spec::{Datapath, MmaOp, Output, Pairwise, Rounding};
 use crate::terms::{Line, SPECIAL};
@@ -88,7 +89,7 @@ fused!(fma64, fma64_here, f64);
 
 /// A subnormal becomes a zero of its sign.
 fn flushed(x: f32, flush: bool) -> f32 {
-    if flush && x.abs() < f32::MIN_POSITIVE { 0f32.copysign(x) } else { x }
+    if flush && !mutants::on(Mutant::NoFlush) && x.abs() < f32::MIN_POSITIVE { 0f32.copysign(x) } else { x }
 }
 
 fn pairwise(spec: &Pairwise, k: usize, a: &[f64], b: &[f64], mut c: f32, special: bool) -> f32 {
@@ -107,6 +108,10 @@ fn pairwise(spec: &Pairwise, k: usize, a: &[f64], b: &[f64], mut c: f32, special
         let tree = match a.len() {
             4 => {
                 let low = flushed(product(0) + product(1), flush);
+                if mutants::on(Mutant::Linear) {
+                    c = flushed(c + flushed(flushed(low + product(2), flush) + product(3), flush), flush);
+                    continue;
+                }
                 let high = flushed(product(2) + product(3), flush);
                 flushed(low + high, flush)
             }

@@ -2,6 +2,7 @@
 
 use crate::events::{self, Events};
 use crate::format::{Class, Decoded};
+use crate::mutants::{self, Mutant};
 use crate::round::{Value, round};
 use crate::spec::{Output, Rounding, Underflow};
 
@@ -120,6 +121,9 @@ impl Arithmetic<'_> {
     /// The word, or a zero of its sign where it is subnormal.
     pub fn flushed(&self, word: u64, events: &mut Events) -> u64 {
         let x = self.output.format.decode(word);
+        if mutants::on(Mutant::NoFlush) {
+            return word;
+        }
         if x.class == Class::Finite && x.sig != 0 && x.sig >> self.output.format.fraction_bits == 0 {
             events.note(events::FLUSHED);
             return self.output.format.sign(x.negative);

@@ -9,6 +9,7 @@ pub mod gemm;
 mod host;
 mod ieee;
 mod micro;
+mod mutants;
 pub mod operand;
 pub mod program;
 mod round;
@@ -18,3 +19,6 @@ mod special;
 pub mod sum;
 pub mod terms;
 pub mod unit;
+
+#[cfg(test)]
+mod tests;

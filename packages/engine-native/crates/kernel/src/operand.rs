@@ -1,6 +1,7 @@
 //! Strided views over words, and their decoding to lines of elements.
 
 use crate::format::Format;
+use crate::mutants::{self, Mutant};
 use crate::spec::{MmaOp, Sparsity};
 use crate::terms::{Elem, Line, PADDING};
 use std::ops::Range;
@@ -85,7 +86,8 @@ impl Sparsity {
 
     /// Active positions of a chunk, one bit each; None for a selector that has no meaning.
     pub fn active(self, selector: u32) -> Option<u32> {
-        let fields = [selector & 3, selector >> 2 & 3];
+        let low = selector & 3;
+        let fields = [low, if mutants::on(Mutant::OneField) { low } else { selector >> 2 & 3 }];
         match self {
             Sparsity::OneOfTwo => match selector {
                 0x4 => Some(0b01),

@@ -5,6 +5,7 @@ use crate::datapath;
 use crate::events::Events;
 use crate::format::Kind;
 use crate::host;
+use crate::mutants::{self, Mutant};
 use crate::operand::{Decoder, Inputs};
 use crate::spec::{Datapath, MmaOp, Output};
 use crate::sum::{Sum, Wide};
@@ -199,8 +200,10 @@ fn chain(
     let mut word = output(&op.datapath).map_or(c, |output| widen(c, op.c, output, events));
     let all = Terms { a: &a.elems, b: &b.elems, scale_a: &a.scales, scale_b: &b.scales };
     let nan = output(&op.datapath).map(|output| output.nan);
+    let first = word;
     for instruction in all.blocks(op.k) {
-        word = step(&instruction, word, events);
+        let start = if mutants::on(Mutant::ForgottenChain) { first } else { word };
+        word = step(&instruction, start, events);
         // Every later step takes it as c and gives it again (numerics section 3).
         if Some(word) == nan {
             break;

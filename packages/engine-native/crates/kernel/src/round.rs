@@ -2,6 +2,7 @@
 
 use crate::events::{self, Events};
 use crate::format::Format;
+use crate::mutants::{self, Mutant};
 use crate::spec::{Output, Rounding, Underflow};
 
 /// A nonzero value (-1)^negative * (mag + rest) * 2^lsb with 0 <= rest < 1, rest nonzero iff `sticky`.
@@ -44,7 +45,8 @@ pub fn round(
     events: &mut Events,
 ) -> u64 {
     let p = precision as i32;
-    let mut quantum = value.lead().max(format.emin()) - p;
+    let least = if mutants::on(Mutant::NoSubnormals) { format.emin() - 8 } else { format.emin() };
+    let mut quantum = value.lead().max(least) - p;
     let shift = quantum - value.lsb;
     let mut kept: u128;
     if shift <= 0 {
@@ -62,9 +64,14 @@ pub fn round(
             (1, 2)
         };
         let half = rest.cmp(&half).then(value.sticky.cmp(&false));
+        let away = half.is_eq() && mutants::on(Mutant::TiesAway);
+        let half = if away { std::cmp::Ordering::Greater } else { half };
         if rounds_up(mode, value.negative, kept & 1 == 1, rest != 0 || value.sticky, half) {
             kept += 1;
         }
+    }
+    if kept == 1 << (p + 1) && mutants::on(Mutant::NoCarry) {
+        kept -= 1;
     }
     if kept == 1 << (p + 1) {
         kept >>= 1;
@@ -73,6 +80,7 @@ pub fn round(
     if kept == 0 {
         events.note(events::UNDERFLOW);
         return match underflow {
+            Underflow::Positive if mutants::on(Mutant::SignedUnderflow) => format.sign(value.negative),
             Underflow::Positive => 0,
             Underflow::Signed => format.sign(value.negative),
         };
@@ -82,6 +90,9 @@ pub fn round(
         let exponent = quantum + p;
         if exponent > format.emax() {
             events.note(events::OVERFLOW);
+            if mutants::on(Mutant::OverflowSaturates) {
+                return format.infinity(value.negative) - 1;
+            }
             return format.infinity(value.negative);
         }
         // The hidden bit carries into the exponent field.

@@ -3,6 +3,7 @@
 use crate::addend::Addend;
 use crate::events::{self, Events};
 use crate::format::Class;
+use crate::mutants::{self, Mutant};
 use crate::spec::Output;
 use crate::terms::{ABSENT, INFINITE, NAN, NEGATIVE, SCALE_NAN, SPECIAL, Terms};
 
@@ -41,7 +42,7 @@ pub fn special(
     events: &mut Events,
 ) -> Option<u64> {
     let class = c.map_or(Class::Finite, |c| c.class);
-    if flags & SPECIAL == 0 && class == Class::Finite {
+    if (flags & SPECIAL == 0 && class == Class::Finite) || mutants::on(Mutant::NoSpecials) {
         return None;
     }
     let mut infinities = Infinities::default();
@@ -58,7 +59,7 @@ pub fn special(
         } else if either & NAN != 0 {
             nan = true;
         } else if either & INFINITE != 0 {
-            if a.sig == 0 || b.sig == 0 {
+            if (a.sig == 0 || b.sig == 0) && !mutants::on(Mutant::InfinityTimesZero) {
                 nan = true;
             } else {
                 infinities.see((a.flags ^ b.flags) & NEGATIVE != 0);
@@ -78,7 +79,7 @@ pub fn product_overflow(
     output: &Output,
     events: &mut Events,
 ) -> Option<u64> {
-    let limit = limit?;
+    let limit = limit.filter(|_| !mutants::on(Mutant::NoProductOverflow))?;
     let mut infinities = Infinities::default();
     for (a, b) in terms.pairs().filter(|(a, b)| a.sig != 0 && b.sig != 0) {
         let magnitude = u128::from(a.sig.unsigned_abs()) * u128::from(b.sig.unsigned_abs());

@@ -1,6 +1,7 @@
 //! Decoded operands of one instruction, and the products of one block step.
 
 use crate::format::{Class, Format};
+use crate::mutants::{self, Mutant};
 use crate::spec::Rounding;
 use crate::sum::Sum;
 
@@ -54,14 +55,14 @@ impl Elem {
                 sig = 0;
             }
         }
-        let e = if sig == 0 { ZERO_EXPONENT } else { x.e };
+        let e = if sig == 0 && !mutants::on(Mutant::ZeroExponent) { ZERO_EXPONENT } else { x.e };
         Elem { sig: if x.negative { -(sig as i64) } else { sig as i64 }, e, flags }
     }
 
     /// The element times its block's scale, `exponent` the scale's. Inf * 0 is NaN.
     pub fn scaled(self, scale: Elem, exponent: i32) -> Elem {
         let mut flags = self.flags;
-        if scale.flags & NAN != 0 {
+        if scale.flags & NAN != 0 && !(mutants::on(Mutant::QuietScaleNan) && self.sig == 0) {
             flags |= SCALE_NAN;
         }
         if self.flags & INFINITE != 0 && scale.sig == 0 && flags & ABSENT == 0 {
@@ -92,7 +93,8 @@ impl Elem {
     }
 
     pub fn absent(self) -> Elem {
-        Elem { sig: 0, e: ZERO_EXPONENT, flags: ABSENT }
+        let kept = if mutants::on(Mutant::AbsentSpecials) { self.flags } else { ABSENT };
+        Elem { sig: 0, e: ZERO_EXPONENT, flags: kept }
     }
 }
 
@@ -141,9 +143,10 @@ impl<'a> Terms<'a> {
     /// Union of all elements' flags, and the largest exponent of a nonzero product, or NO_EXPONENT.
     #[inline(always)]
     pub fn scan(&self) -> Scan {
-        let (flags, e) = self
-            .pairs()
-            .fold((0, NO_EXPONENT), |(flags, e), (a, b)| (flags | a.flags | b.flags, e.max(a.e + b.e)));
+        let (flags, e) = self.pairs().fold((0, NO_EXPONENT), |(flags, e), (a, b)| {
+            let carry = mutants::on(Mutant::RenormalisedProduct) && a.sig != 0 && b.sig != 0;
+            (flags | a.flags | b.flags, e.max(a.e + b.e + i32::from(carry)))
+        });
         Scan { flags, e: if e < LEAST_EXPONENT { NO_EXPONENT } else { e } }
     }
 
@@ -158,6 +161,7 @@ impl<'a> Terms<'a> {
     #[inline(always)]
     pub fn aligned<S: Sum>(&self, fraction: i32, quantum: i32, mode: Rounding) -> S {
         let base = fraction + quantum;
+        let mode = if mutants::on(Mutant::CutDown) { Rounding::Down } else { mode };
         let terms = self.pairs().map(|(a, b)| (S::product(a.sig, b.sig), a.e + b.e - base));
         // The known devices' mode, in a loop without branches where sums are 64 bits wide.
         if mode == Rounding::Zero {

@@ -3,6 +3,7 @@
 use super::cdna3_window::{LateAddend, Partial, partial};
 use crate::addend::Addend;
 use crate::events::Events;
+use crate::mutants::{self, Mutant};
 use crate::spec::Cdna3OddEven;
 use crate::special::{product_overflow, special};
 use crate::sum::Sum;
@@ -29,7 +30,10 @@ fn step<S: Sum>(spec: &Cdna3OddEven, unit: &Unit, terms: &Terms<'_>, c: u64, eve
     let c = Addend::decode(spec.output.format, c, events);
     let middle = terms.a.len().div_ceil(2);
     let halves = [terms.range(0, middle), terms.range(middle, terms.a.len())];
-    let found = halves.map(|half| half.scan());
+    let mut found = halves.map(|half| half.scan());
+    if mutants::on(Mutant::NoOddEven) {
+        found = [terms.scan(); 2];
+    }
     let flags = found[0].flags | found[1].flags;
     if let Some(word) = special(terms, flags, Some(&c), &spec.output, events) {
         return word;
@@ -59,7 +63,8 @@ fn merge<S: Sum>(spec: &Cdna3OddEven, even: Partial<S>, odd: Partial<S>) -> Part
     if e == NO_EXPONENT {
         return even;
     }
-    let cut = e - spec.merge_fraction;
+    let uncut = mutants::on(Mutant::MergeUncut);
+    let cut = if uncut { even.quantum.min(odd.quantum).max(e - 40) } else { e - spec.merge_fraction };
     let present = [even, odd].into_iter().filter(|x| x.e != NO_EXPONENT);
     // A sum already coarser than the cut is unchanged by it; both are then counted in the finer unit.
     let quantum = present.clone().map(|x| x.quantum.max(cut)).min().unwrap_or(cut);

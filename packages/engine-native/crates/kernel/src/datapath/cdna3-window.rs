@@ -2,6 +2,7 @@
 
 use crate::addend::Addend;
 use crate::events::{self, Events};
+use crate::mutants::{self, Mutant};
 use crate::round::finish;
 use crate::spec::{Cdna3Window, Output, Rounding};
 use crate::special::{product_overflow, special};
@@ -51,7 +52,9 @@ pub fn partial<S: Sum>(
 impl LateAddend<'_> {
     /// d's word: c added to the products' sum, normalised and cut where c dominates, rounded.
     pub fn add<S: Sum>(&self, partial: Partial<S>, c: &Addend, events: &mut Events) -> u64 {
-        let c_exponent = if c.sig == 0 { self.zero_addend_exponent } else { c.e };
+        let none = mutants::on(Mutant::NoZeroAddendExponent);
+        let zero = if none { NO_EXPONENT } else { self.zero_addend_exponent };
+        let c_exponent = if c.sig == 0 { zero } else { c.e };
         if partial.e < c_exponent {
             events.note_if(c.sig != 0 && partial.e != NO_EXPONENT, events::ADDEND_DOMINANT);
             self.to_dominant(partial, c, c_exponent, events)
@@ -64,7 +67,7 @@ impl LateAddend<'_> {
         let wanted = e - self.sum_fraction;
         let (sum, at) = if partial.e == NO_EXPONENT {
             (S::ZERO, c.lsb)
-        } else if wanted > partial.quantum {
+        } else if wanted > partial.quantum && !mutants::on(Mutant::SumUncut) {
             (partial.sum.shift(partial.quantum - wanted, self.sum_rounding), wanted)
         } else {
             (partial.sum, partial.quantum)
@@ -77,7 +80,7 @@ impl LateAddend<'_> {
         // Subnormal-aware normalisation: the leading exponent is not below the output's least exponent.
         let lead = value.lead().max(self.output.format.emin());
         match self.normal_fraction.map(|fraction| lead - fraction) {
-            Some(cut) if cut > quantum => {
+            Some(cut) if cut > quantum && !mutants::on(Mutant::NormalUncut) => {
                 events.note(events::NORMALISED_CUT);
                 finish(total.shift(quantum - cut, self.normal_rounding).value(cut), self.output, events)
             }
@@ -87,7 +90,8 @@ impl LateAddend<'_> {
 
     fn to_products<S: Sum>(&self, partial: Partial<S>, c: &Addend, e: i32, events: &mut Events) -> u64 {
         let Partial { sum, quantum, .. } = partial;
-        let beyond = self.addend_reach.is_some_and(|reach| partial.e - e > reach);
+        let beyond = !mutants::on(Mutant::EndlessReach)
+            && self.addend_reach.is_some_and(|reach| partial.e - e > reach);
         events.note_if(beyond && c.sig != 0, events::ADDEND_OUT_OF_REACH);
         if c.sig == 0 || beyond {
             return finish(sum.value(quantum), self.output, events);

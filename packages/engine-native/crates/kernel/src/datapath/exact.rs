@@ -2,6 +2,7 @@
 
 use crate::addend::Addend;
 use crate::events::{self, Events};
+use crate::mutants::{self, Mutant};
 use crate::round::{Value, finish};
 use crate::spec::{Exact, Rounding};
 use crate::special::special;
@@ -41,7 +42,8 @@ fn step<S: Sum<Sig = i128>>(
     // Above every term: a product of two factors below 2 each times 2^e, c below 2 times its own.
     let highest = (found.e + unit.factors).max(c.term_exponent() + 1);
     // A sum of n terms below 2^w stays below 2^(w + log2 n); one bit more for the sign.
-    let sum = if highest - lowest + log2_ceil(terms.a.len() + 1) < 128 {
+    let narrow = highest - lowest + log2_ceil(terms.a.len() + 1) < 128;
+    let sum = if narrow || mutants::on(Mutant::NoWideSum) {
         total::<i128>(terms, &c, unit, lowest)
     } else {
         events.note(events::WIDE_SUM);

@@ -2,6 +2,7 @@
 
 use crate::addend::Addend;
 use crate::events::{self, Events};
+use crate::mutants::{self, Mutant};
 use crate::round::finish;
 use crate::spec::{FusedWindow, Output, Rounding};
 use crate::special::{product_overflow, special};
@@ -38,9 +39,13 @@ pub fn step<S: Sum>(window: &Window<'_>, unit: &Unit, terms: &Terms<'_>, c: u64,
     if let (0, Some(exponent)) = (c.sig, window.zero_addend_exponent) {
         e = e.max(exponent);
     }
-    if let Some(floor) = window.floor {
+    if let Some(floor) = window.floor.filter(|_| !mutants::on(Mutant::NoFloor)) {
         events.note_if(e < floor, events::FLOOR);
         e = e.max(floor);
+    }
+    let narrow = mutants::on(Mutant::AddendNotWidened) && unit.c.name != unit.d.name && c.sig != 0;
+    if narrow {
+        e = e.max(unit.c.emin());
     }
     let quantum = e - window.fraction;
     let products = terms.aligned::<S>(unit.fraction, quantum, window.alignment);

@@ -1,6 +1,7 @@
 //! Exact sums over integers, wrapped or clamped once an instruction (numerics 4.8).
 
 use crate::events::{self, Events};
+use crate::mutants::{self, Mutant};
 use crate::spec::{IntegerSum, Overflow};
 use crate::terms::Terms;
 
@@ -10,6 +11,7 @@ pub fn instruction(spec: &IntegerSum, terms: &Terms<'_>, c: u64, events: &mut Ev
     let clamped = sum.clamp(i32::MIN.into(), i32::MAX.into());
     events.note_if(clamped != sum, events::SATURATED);
     let word = match spec.overflow {
+        Overflow::Saturate if mutants::on(Mutant::NoSaturation) => sum as u32,
         Overflow::Wrap => sum as u32,
         Overflow::Saturate => clamped as u32,
     };

@@ -3,6 +3,7 @@
 use crate::addend::Addend;
 use crate::events::{self, Events};
 use crate::format::Class;
+use crate::mutants::{self, Mutant};
 use crate::round::finish;
 use crate::spec::{Rounding, ScaledGroups};
 use crate::special::special;
@@ -31,7 +32,8 @@ fn groups<'a, S: Sum>(unit: &'a Unit, terms: &Terms<'a>, size: usize) -> impl It
 
 impl<S: Sum> Group<S> {
     fn cut(&self, quantum: i32) -> S {
-        self.sum.shift(self.lsb - quantum, Rounding::Zero)
+        // A group without a product has no unit that a shift could start from.
+        if self.e == NO_EXPONENT { S::ZERO } else { self.sum.shift(self.lsb - quantum, Rounding::Zero) }
     }
 }
 
@@ -70,12 +72,15 @@ fn balanced<S: Sum>(
     largest: i32,
     events: &mut Events,
 ) -> u64 {
-    let members: Vec<Group<S>> = groups::<S>(unit, terms, spec.group).collect();
+    let size = if mutants::on(Mutant::GroupsOfOne) { 1 } else { spec.group };
+    let members: Vec<Group<S>> = groups::<S>(unit, terms, size).collect();
     let scale = members.iter().map(|group| group.scale).max().unwrap_or(NO_EXPONENT);
     let by_products = largest.max(c.term_exponent()) - spec.product_fraction;
-    let quantum = by_products.max(scale - spec.scale_fraction);
+    let by_scales = if mutants::on(Mutant::NoScaleFloor) { NO_EXPONENT } else { scale - spec.scale_fraction };
+    let quantum = by_products.max(by_scales);
     events.note_if(quantum > by_products, events::SCALE_FLOOR);
     let cut = |group: &Group<S>, events: &mut Events| match spec.group_addend_fraction {
+        Some(_) if mutants::on(Mutant::NoGroupAddend) => group.cut(quantum),
         Some(fraction) if c.sig != 0 && group.e != NO_EXPONENT && c.e >= group.e => {
             let coarser = quantum.max(c.e - fraction);
             events.note_if(coarser > quantum, events::GROUP_ADDEND_CUT);
@@ -85,7 +90,8 @@ fn balanced<S: Sum>(
     };
     let sum = members.iter().fold(S::ZERO, |sum, group| sum.add(cut(group, events)));
     let result = finish(sum.add(c.aligned(quantum, Rounding::Zero)).value(quantum), &spec.output, events);
-    let Some(limit) = spec.leave_out.filter(|&limit| c.sig == 0 && quantum < limit) else {
+    let limits = spec.leave_out.filter(|_| !mutants::on(Mutant::NoLeaveOut));
+    let Some(limit) = limits.filter(|&limit| c.sig == 0 && quantum < limit) else {
         return result;
     };
     let x = spec.output.format.decode(result);

@@ -2,6 +2,7 @@
 
 use crate::addend::Addend;
 use crate::events::{self, Events};
+use crate::mutants::{self, Mutant};
 use crate::round::finish;
 use crate::spec::{Rounding, ScaledWindow};
 use crate::special::special;
@@ -23,7 +24,7 @@ pub fn instruction<S: Sum>(
     }
     if found.e == NO_EXPONENT {
         events.note(events::ADDEND_PASSED);
-        return word;
+        return if mutants::on(Mutant::NoPass) { 0 } else { word };
     }
     let quantum = found.e.max(c.term_exponent()) - spec.fraction;
     let products = terms.aligned::<S>(unit.fraction, quantum, Rounding::Zero);

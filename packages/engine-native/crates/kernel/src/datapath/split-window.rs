@@ -3,6 +3,7 @@
 use super::fused_window::{Window, step};
 use crate::events::Events;
 use crate::ieee::Arithmetic;
+use crate::mutants::{self, Mutant};
 use crate::spec::SplitWindow;
 use crate::sum::Sum;
 use crate::terms::Terms;
@@ -40,7 +41,8 @@ fn clear(bit: u32, k: usize) -> usize {
 /// The order in which lines hold an instruction's positions: those with the bit clear, then those with it set.
 pub fn order(spec: &SplitWindow, k: usize) -> Vec<usize> {
     let half = |bit| (0..k).filter(move |k| k >> spec.select_bit & 1 == bit);
-    half(0).chain(half(1)).collect()
+    let first = usize::from(mutants::on(Mutant::HalvesSwapped));
+    half(first).chain(half(1 - first)).collect()
 }
 
 /// Bits that a sum needs, with its sign.
