@@ -12,6 +12,12 @@ const args = tools
   ? ['zigbuild', '--release', '--locked', '--package', 'bitmma-hw', '--target', `${triple}.2.17`]
   : ['build', '--release', '--locked', '--package', 'bitmma-hw'];
 const env = tools ? { ...process.env, PATH: `${tools}${delimiter}${process.env.PATH}` } : process.env;
+if (spawnSync('cargo', ['--version']).status !== 0) {
+  console.log(
+    'bitmma-hw is absent: cargo is not installed; install Rust from https://rustup.rs and build again',
+  );
+  process.exit(0);
+}
 const { status, error } = spawnSync('cargo', args, { cwd: root, env, stdio: 'inherit' });
 if (error || status !== 0) {
   console.error(`cargo ${args.join(' ')} failed: ${error?.message ?? `exit code ${status}`}`);
