@@ -8,10 +8,13 @@ import {
 } from '@bitmma/core';
 import { GlContext, unavailable } from './context.js';
 import { unsupportedReason } from './kernel.js';
+import { DEFAULT_LIMITS, type Limits } from './runner.js';
 import { FLOAT_OPERATIONS, type FloatOperation, selfTest } from './self-test.js';
 import { KERNEL, WebglSession } from './session.js';
 
 export interface WebglOptions {
+  /** Smaller textures and windows than usual. */
+  readonly limits?: Partial<Limits>;
   /** Operations that the device must compute exactly before it is used. */
   readonly operations?: readonly FloatOperation[];
 }
@@ -80,7 +83,7 @@ class Webgl implements WebglEngine {
     if (options.kernel !== undefined && options.kernel !== KERNEL)
       throw new UnsupportedError(`webgl has the kernel ${KERNEL}, got ${options.kernel}`);
     if (this.current.lost) this.current = await openContext(this.options);
-    return new WebglSession(op, this.current, options);
+    return new WebglSession(op, this.current, { ...DEFAULT_LIMITS, ...this.options.limits }, options);
   }
 
   async close(): Promise<void> {

@@ -5,9 +5,16 @@ import { ABSENT_ELEMENT, elementTable, wordIndex, ZERO_ELEMENT } from './element
 import { kernelSource, type Shape } from './kernel.js';
 import type { StatePlanes } from './state.js';
 
-/** Elements of one texture, results of one window, multiply-adds of one draw: no draw takes a second on a GPU. */
-export const TEXTURE_ELEMENTS = 2 ** 22;
-export const WINDOW_CELLS = 2 ** 18;
+export interface Limits {
+  /** Elements of one operand texture; gpu.js computes their index in float32, so at most 2^24. */
+  readonly textureElements: number;
+  /** Results of one window. */
+  readonly windowCells: number;
+}
+
+export const DEFAULT_LIMITS: Limits = { textureElements: 2 ** 22, windowCells: 2 ** 18 };
+
+/** Multiply-adds of one draw: no draw takes a second on a GPU. */
 const DRAW_TERMS = 2 ** 30;
 
 /** Lanes first..last of an operand; bit k of a mask says whether position k is active. */
@@ -37,6 +44,7 @@ export class Runner {
     private readonly context: GlContext,
     private readonly op: MmaOp,
     shape: Shape,
+    private readonly limits: Limits,
   ) {
     const source = kernelSource(op, shape);
     this.length = source.length;
@@ -112,7 +120,8 @@ export class Runner {
     chain: readonly KRange[],
   ): { k0: number; k1: number; kEnd: number }[] {
     const { k } = this.op;
-    const most = Math.max(1, Math.floor(Math.min(TEXTURE_ELEMENTS / lanes, DRAW_TERMS / cells) / k)) * k;
+    const most =
+      Math.max(1, Math.floor(Math.min(this.limits.textureElements / lanes, DRAW_TERMS / cells) / k)) * k;
     const segments: { k0: number; k1: number; kEnd: number }[] = [];
     for (const { k0, k1 } of chain)
       for (let at = k0; at < k1; at += most) {

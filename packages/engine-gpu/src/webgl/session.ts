@@ -18,7 +18,7 @@ import {
 import { casesOf, columnsOfB, packMasks, rowsOfA, splitLanes } from '../host/lanes.js';
 import type { GlContext } from './context.js';
 import type { Shape } from './kernel.js';
-import { type Lanes, Runner, TEXTURE_ELEMENTS, WINDOW_CELLS } from './runner.js';
+import { type Lanes, type Limits, Runner } from './runner.js';
 import { emptyState, setState, wordOf } from './state.js';
 
 export const KERNEL = 'float-limbs';
@@ -35,6 +35,7 @@ export class WebglSession implements Session {
   constructor(
     readonly op: MmaOp,
     private readonly context: GlContext,
+    private readonly limits: Limits,
     private readonly options: OpenOptions,
   ) {}
 
@@ -47,7 +48,7 @@ export class WebglSession implements Session {
   private runner(shape: Shape): Runner {
     let runner = this.#runners.get(shape);
     if (!runner) {
-      runner = new Runner(this.context, this.op, shape);
+      runner = new Runner(this.context, this.op, shape, this.limits);
       this.#runners.set(shape, runner);
     }
     return runner;
@@ -84,7 +85,7 @@ export class WebglSession implements Session {
     checkTile(this.op, operands, tile);
     const { op } = this;
     const { m0, m1, n0, n1, chain, c, d } = tile;
-    const side = Math.floor(Math.sqrt(WINDOW_CELLS));
+    const side = Math.floor(Math.sqrt(this.limits.windowCells));
     const runner = this.runner('gemm');
     for (const rows of splitLanes(m0, m1, side))
       for (const cols of splitLanes(n0, n1, side)) {
@@ -131,7 +132,7 @@ export class WebglSession implements Session {
     const { op } = this;
     const { k } = batch;
     const runner = this.runner('dots');
-    const most = Math.min(Math.floor(TEXTURE_ELEMENTS / Math.max(k, op.k)), 8192);
+    const most = Math.min(Math.floor(this.limits.textureElements / Math.max(k, op.k)), 8192);
     for (const range of splitLanes(0, batch.count, most)) {
       this.begin();
       const count = range.last - range.first;

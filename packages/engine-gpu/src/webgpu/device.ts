@@ -2,7 +2,7 @@ import { hostGpu, USAGE, unavailable } from './gpu.js';
 import { OPERATIONS, type Operation, selfTest } from './self-test.js';
 
 export interface DeviceOptions {
-  /** Another host object than \`navigator.gpu\` or Dawn's. */
+  /** Another host object than `navigator.gpu` or Dawn's. */
   readonly gpu?: GPU;
   /** Bytes of the largest buffer to use, at most the device's own limit. */
   readonly maxBufferBytes?: number;
@@ -91,7 +91,7 @@ export class Device {
     return unavailable(`the device was lost: ${this.#lost}`, 'open a new session, it asks for a new device');
   }
 
-  /** A buffer counted as live until \`release\`. */
+  /** A buffer counted as live until `release`. */
   create(bytes: number, usage: number): GPUBuffer {
     const buffer = this.gpu.createBuffer({ size: Math.max(16, Math.ceil(bytes / 16) * 16), usage });
     this.live.buffers++;
@@ -113,22 +113,24 @@ export class Device {
   }
 
   /**
-   * Runs \`work\`, which creates buffers and submits; rejects where the device had no memory for it or was lost.
-   * Buffers that \`work\` made are the caller's to release.
+   * Runs `work`, which creates buffers and submits, at once: its error scopes enclose nothing else. Rejects where the
+   * device had no memory for it or was lost. Buffers that `work` made are the caller's to release.
    */
-  async guarded<T>(what: string, work: () => T | Promise<T>): Promise<T> {
+  async guarded<T>(what: string, work: () => T): Promise<T> {
     this.check();
     this.gpu.pushErrorScope('validation');
     this.gpu.pushErrorScope('out-of-memory');
-    let value: T | undefined;
-    let thrown: unknown;
+    let done: { readonly value: T } | { readonly thrown: unknown };
     try {
-      value = await work();
-    } catch (error) {
-      thrown = error;
+      done = { value: work() };
+    } catch (thrown) {
+      done = { thrown };
     }
     const [memory, invalid] = await Promise.all([this.gpu.popErrorScope(), this.gpu.popErrorScope()]).catch(
-      () => [null, null],
+      () => {
+        this.check();
+        return [null, null];
+      },
     );
     this.check();
     if (memory)
@@ -136,13 +138,13 @@ export class Device {
         `the device has no memory for ${what}: ${memory.message}`,
         'use smaller tiles or close sessions',
       );
-    if (thrown !== undefined) throw thrown;
+    if ('thrown' in done) throw done.thrown;
     if (invalid)
       throw unavailable(
         `the device refused ${what}: ${invalid.message}`,
         'use another adapter or another engine',
       );
-    return value as T;
+    return done.value;
   }
 
   close(): void {

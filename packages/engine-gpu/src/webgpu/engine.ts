@@ -64,7 +64,7 @@ class Webgpu implements WebgpuEngine {
 
 /**
  * Opens the GPU's WebGPU device, tests its integer arithmetic and gives the engine: in Node through Dawn, in a
- * browser through \`navigator.gpu\`.
+ * browser through `navigator.gpu`.
  * @throws EngineUnavailableError: no WebGPU, no adapter, no device, or the operation that the device gets wrong.
  */
 export async function webgpuEngine(options: DeviceOptions = {}): Promise<WebgpuEngine> {

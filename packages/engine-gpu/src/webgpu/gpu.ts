@@ -12,7 +12,7 @@ export const unavailable = (reason: string, remedy: string): EngineUnavailableEr
 let instance: GPU | undefined;
 
 /**
- * The host's GPU object: the browser's \`navigator.gpu\`, in Node Dawn's.
+ * The host's GPU object: the browser's `navigator.gpu`, in Node Dawn's.
  * @throws EngineUnavailableError
  */
 export async function hostGpu(): Promise<GPU> {

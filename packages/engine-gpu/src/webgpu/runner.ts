@@ -29,7 +29,7 @@ export class Runner {
 
   static async compile(device: Device, op: MmaOp, mode: Mode): Promise<Runner> {
     const shader = buildShader(op, mode);
-    return device.guarded(`the kernel of ${op.instruction}`, async () => {
+    const { layout, module, pipeline } = await device.guarded(`the kernel of ${op.instruction}`, () => {
       const layout = device.gpu.createBindGroupLayout({
         entries: [
           { binding: 0, visibility: STAGE_COMPUTE, buffer: { type: 'uniform', hasDynamicOffset: true } },
@@ -41,25 +41,25 @@ export class Runner {
         ],
       });
       const module = device.gpu.createShaderModule({ code: shader.source });
-      const fault = (await module.getCompilationInfo()).messages.find((message) => message.type === 'error');
-      if (fault)
-        throw unavailable(
-          `the device refuses the kernel, line ${fault.lineNum}: ${fault.message}`,
-          'use another engine',
-        );
-      const pipeline = await device.gpu
+      const pipeline = device.gpu
         .createComputePipelineAsync({
           layout: device.gpu.createPipelineLayout({ bindGroupLayouts: [layout] }),
           compute: { module, entryPoint: 'main' },
         })
-        .catch((error: Error) => {
-          throw unavailable(
-            `the device did not compile ${op.instruction}: ${error.message}`,
-            'use another engine',
-          );
-        });
-      return new Runner(device, op, mode, shader, layout, pipeline);
+        .then(
+          (made) => ({ made }),
+          (error: Error) => ({ error }),
+        );
+      return { layout, module, pipeline };
     });
+    const compiled = await pipeline;
+    device.check();
+    if ('made' in compiled) return new Runner(device, op, mode, shader, layout, compiled.made);
+    const fault = (await module.getCompilationInfo()).messages.find((message) => message.type === 'error');
+    throw unavailable(
+      `the device does not compile ${op.instruction}: ${fault ? `line ${fault.lineNum}: ${fault.message}` : compiled.error.message}`,
+      'use another engine',
+    );
   }
 
   /**

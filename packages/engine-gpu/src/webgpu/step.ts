@@ -20,7 +20,7 @@ export interface StepSource {
   readonly together: boolean;
   /** `decodeA`, `decodeB` and whatever the step calls. */
   readonly functions: string;
-  /** Statements of one step at local position \`base\`: acc0, acc1 ... hold the words of c and then of d. */
+  /** Statements of one step at local position `base`: acc0, acc1 ... hold the words of c and then of d. */
   step(rows: Rows): string;
 }
 
@@ -44,7 +44,7 @@ export function rowFunction(
 }
 
 /**
- * `for` over a step's k positions with va, vb loaded. \`position(j, part)\` places term j of a part.
+ * `for` over a step's k positions with va, vb loaded. `position(j, part)` places term j of a part.
  */
 export const termLoop = (first: string, last: string, part: string, body: string): string =>
   `for (var j = ${first}; j < ${last}; j++) {
@@ -53,7 +53,7 @@ export const termLoop = (first: string, last: string, part: string, body: string
     ${body}
   }`;
 
-/** Terms in order, or those of one part with bit \`selectBit\` of k clear (part 0) or set (part 1). */
+/** Terms in order, or those of one part with bit `selectBit` of k clear (part 0) or set (part 1). */
 export function positionFunction(selectBit: number | null): string {
   if (selectBit === null) return 'fn position(j: u32, part: u32) -> u32 { return j; }\n';
   const low = 2 ** selectBit - 1;

@@ -146,7 +146,7 @@ export function sumPass(
     ${chunks}`;
 }
 
-/** \`wideTerm(t, d)\`: the product t * 2^-(wa + wb) lying d below the window, in units of the quantum, two limbs. */
+/** `wideTerm(t, d)`: the product t * 2^-(wa + wb) lying d below the window, in units of the quantum, two limbs. */
 export function wideTermFunction(a: FormatName, b: FormatName, fraction: number): string {
   const own = (floatFormat(a)?.fractionBits ?? 0) + (floatFormat(b)?.fractionBits ?? 0);
   return `fn wideTerm(t: i32, d: i32) -> vec2u {

@@ -83,7 +83,7 @@ export function decodeFunction(name: string, code: ElementCode): string {
 
 /**
  * `fn NAME(word)`: four words of a format of at most fp32's range to four fp32 words, exactly; every NaN becomes
- * 0x7fc00000. \`flush\`: a subnormal of the format becomes zero of its sign.
+ * 0x7fc00000. `flush`: a subnormal of the format becomes zero of its sign.
  */
 export function widenFunction(name: string, formatName: FormatName, flush: boolean): string {
   const format = floatFormat(formatName);

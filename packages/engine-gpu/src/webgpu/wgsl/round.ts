@@ -65,7 +65,7 @@ export function roundFunction(name: string, rule: RoundRule): string {
 `;
 }
 
-/** \`decodeWord(w)\` of the output format: sig and e of a finite word, and its class. */
+/** `decodeWord(w)` of the output format: sig and e of a finite word, and its class. */
 export function wordFunctions(output: Output): string {
   const { fraction, emin, infinity, sign } = layoutOf(output.format);
   return `
