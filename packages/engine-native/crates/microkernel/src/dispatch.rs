@@ -2,9 +2,10 @@
 
 use crate::detect::Isa;
 use crate::gemm::Kernel;
+use crate::microkernel::plain::{Plain, Unit};
 #[cfg(target_arch = "x86_64")]
-use crate::microkernel::avx512;
-use crate::params::{Family, Output, Params};
+use crate::microkernel::{avx2, avx512};
+use crate::params::{Family, Format, Output, Params};
 
 /// The micro-kernel of `isa` for this op; None where there is none, or where the machine lacks `isa`.
 pub fn select(params: &Params, isa: Isa) -> Option<Kernel> {
@@ -13,11 +14,28 @@ pub fn select(params: &Params, isa: Isa) -> Option<Kernel> {
     }
     match isa {
         Isa::Scalar => None,
-        Isa::Avx2 => None,
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => select_avx512(params),
+        Isa::Avx2 => plain::<avx2::plain::Fma, avx2::plain::Pairs>(params),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => {
+            plain::<avx512::plain::Fma, avx512::plain::Vnni>(params).or_else(|| select_avx512(params))
+        }
         #[cfg(not(target_arch = "x86_64"))]
-        Isa::Avx512 => None,
+        _ => None,
+    }
+}
+
+/// Chains without windows.
+fn plain<F: Unit, I: Unit>(p: &Params) -> Option<Kernel> {
+    let integer = |f| matches!(f, Format::S8 | Format::U8);
+    match (p.family, p.output) {
+        (Family::SequentialFma, Output::Fp32Rne) if p.a == Format::Fp32 && p.b == Format::Fp32 => {
+            Some(Kernel::new(*p, p.k, Box::new(Plain::<F>::new(p.a, p.b, p.k))))
+        }
+        (Family::Integer, Output::S32Wrap) if integer(p.a) && integer(p.b) && p.k % 4 == 0 => {
+            Some(Kernel::new(*p, p.k, Box::new(Plain::<I>::new(p.a, p.b, p.k))))
+        }
+        _ => None,
     }
 }
 

@@ -1,8 +1,11 @@
 //! The micro-kernels: one row block of A against one panel of B along a chain of K.
 
 #[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 pub(crate) mod narrow;
+pub(crate) mod plain;
 pub(crate) mod wide;
 
 use core::ops::Range;
@@ -46,6 +49,16 @@ pub(crate) trait Micro: Send + Sync {
 fn as_bytes(words: &mut [u64]) -> &mut [u8] {
     // SAFETY: u8 has no alignment or invalid values; the length covers the same bytes.
     unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() * 8) }
+}
+
+fn as_words(words: &mut [u64]) -> &mut [u32] {
+    // SAFETY: u64 is aligned for u32, every bit pattern is valid, the length covers the same bytes.
+    unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() * 2) }
+}
+
+fn words(words: &[u64]) -> &[u32] {
+    // SAFETY: as above.
+    unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), words.len() * 2) }
 }
 
 /// A buffer on a cache line boundary: split loads and stores cost the epilogues a tenth of their speed.

@@ -4,4 +4,5 @@ pub mod data;
 pub mod harness;
 pub mod model;
 mod mutants;
+mod plain;
 mod windows;

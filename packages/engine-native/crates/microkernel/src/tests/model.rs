@@ -218,8 +218,25 @@ pub fn fused(pairs: &[(Value, Value)], c: u32, f: i32, floor: Option<i32>, o: Ou
     finish(o, terms.iter().map(|t| t.cut(q)).sum(), q)
 }
 
+fn byte(f: Format, w: u32) -> i64 {
+    if f == Format::S8 { i64::from(w as u8 as i8) } else { i64::from(w as u8) }
+}
+
 /// One instruction's block step.
 fn block(p: &Params, a: &[u32], b: &[u32], c: u32) -> u32 {
+    match p.family {
+        Family::Integer => {
+            let sum: i64 = a.iter().zip(b).map(|(x, y)| byte(p.a, *x) * byte(p.b, *y)).sum();
+            return (i64::from(c as i32) + sum) as u32;
+        }
+        Family::SequentialFma => {
+            return a.iter().zip(b).fold(c, |c, (x, y)| {
+                let d = f32::from_bits(*x).mul_add(f32::from_bits(*y), f32::from_bits(c));
+                if d.is_nan() { 0xFFC0_0000 } else { d.to_bits() }
+            });
+        }
+        _ => {}
+    }
     let pairs: Vec<_> = a.iter().zip(b).map(|(&x, &y)| (decode(p.a, x), decode(p.b, y))).collect();
     match p.family {
         Family::FusedWindow { fraction, floor, .. } => fused(&pairs, c, fraction, floor, p.output),

@@ -1,0 +1,3 @@
+//! AVX2 micro-kernels.
+
+pub(crate) mod plain;

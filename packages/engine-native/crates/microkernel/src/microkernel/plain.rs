@@ -1,0 +1,156 @@
+//! Chains without windows: one accumulator word an element, one multiply-add a unit of K, in order. Shared by fp32
+//! fused multiply-adds (a unit is one k) and by integers (a unit is 2 or 4 k of one 32-bit word).
+//!
+//! Packed A: [block of KC units][4 rows][unit][row]; packed panel of B: [unit][64 columns]. A block of B stays in the
+//! L1 cache while the rows pass.
+
+use core::marker::PhantomData;
+use core::ops::Range;
+
+use crate::PANEL;
+use crate::gemm::ROW_BLOCK;
+use crate::lanes::gather;
+use crate::microkernel::{Block, Micro};
+use crate::params::Format;
+use crate::words::View;
+
+/// Rows of one register tile.
+pub const ROWS: usize = 4;
+
+/// One multiply-add of an instruction set.
+pub(crate) trait Unit: Send + Sync + 'static {
+    const NAME: &'static str;
+    /// k of one unit.
+    const PER: usize;
+    /// Units of one block.
+    const KC: usize;
+
+    /// The unit word of A, or of B, that holds up to PER words.
+    fn a(words: &[u32], format: Format) -> u32;
+    fn b(words: &[u32], format: Format) -> u32;
+
+    /// c += a b over `units` units, 4 rows by 64 columns.
+    ///
+    /// # Safety
+    /// The machine has the instruction set; `a` covers 4 `units` words, `b` 64 `units`, `c` 256.
+    unsafe fn step(a: *const u32, b: *const u32, c: *mut u32, units: usize);
+
+    /// What the sums of a range lack: c[row][column] for the offsets that `a` and `b` added.
+    fn correct(_: &Block<'_>, _: Range<usize>, _: usize, _: (Format, Format)) -> Option<Vec<u32>> {
+        None
+    }
+
+    /// Result words that the caller has to compute.
+    fn refuse(word: u32) -> bool;
+}
+
+pub(crate) struct Plain<U: Unit> {
+    a: Format,
+    b: Format,
+    /// K is packed to a multiple of this, so that padding takes part in the chain.
+    multiple: usize,
+    unit: PhantomData<U>,
+}
+
+impl<U: Unit> Plain<U> {
+    pub fn new(a: Format, b: Format, k: usize) -> Self {
+        Plain { a, b, multiple: k.next_multiple_of(U::PER), unit: PhantomData }
+    }
+
+    fn units(&self, k: usize) -> usize {
+        k.next_multiple_of(self.multiple) / U::PER
+    }
+}
+
+impl<U: Unit> Micro for Plain<U> {
+    fn name(&self) -> &'static str {
+        U::NAME
+    }
+
+    fn a_len(&self, rows: usize, k: usize) -> usize {
+        rows.next_multiple_of(ROWS) * self.units(k).next_multiple_of(U::KC) / 2
+    }
+
+    fn b_len(&self, k: usize) -> usize {
+        self.units(k) * PANEL / 2
+    }
+
+    fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], _: &mut [u64]) {
+        let out = super::as_words(out);
+        let groups = rows.len().div_ceil(ROWS);
+        let units = self.units(k);
+        for local in 0..groups * ROWS {
+            for k0 in (0..units * U::PER).step_by(PANEL) {
+                let live = if local < rows.len() { k.saturating_sub(k0).min(PANEL) } else { 0 };
+                let words = gather(a, rows.start + local, k0, live);
+                for (i, unit) in words.chunks_exact(U::PER).enumerate() {
+                    let u = k0 / U::PER + i;
+                    if u < units {
+                        let at = (u / U::KC * groups + local / ROWS) * U::KC + u % U::KC;
+                        out[at * ROWS + local % ROWS] = U::a(unit, self.a);
+                    }
+                }
+            }
+        }
+    }
+
+    fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
+        let out = super::as_words(out);
+        for u in 0..self.units(k) {
+            let rows: [[u32; PANEL]; 4] = core::array::from_fn(|i| {
+                let row = u * U::PER + i;
+                let live = if i < U::PER && row < k { cols.len() } else { 0 };
+                gather(b, row, cols.start, live)
+            });
+            for (j, out) in out[u * PANEL..][..PANEL].iter_mut().enumerate() {
+                let words: [u32; 4] = core::array::from_fn(|i| rows[i][j]);
+                *out = U::b(&words[..U::PER], self.b);
+            }
+        }
+        0
+    }
+
+    fn addend_ok(&self, _: u32) -> bool {
+        true
+    }
+
+    fn run(&self, block: Block<'_>) -> bool {
+        let groups = block.rows.div_ceil(ROWS);
+        for range in block.chain {
+            let units = range.start / U::PER..range.start / U::PER + self.units(range.len());
+            let (a, b) = (block.a.as_ptr().cast::<u32>(), block.b.as_ptr().cast::<u32>());
+            let mut u = units.start;
+            while u < units.end {
+                let n = (U::KC - u % U::KC).min(units.end - u);
+                for g in 0..groups {
+                    let at = ((u / U::KC * groups + g) * U::KC + u % U::KC) * ROWS;
+                    let c = block.c[g * ROWS * PANEL..][..ROWS * PANEL].as_mut_ptr();
+                    // SAFETY: dispatch made this kernel on a machine with the instruction set; the units lie in the
+                    // packed buffers, whose lengths Kernel::tile takes from `a_len` and `b_len`.
+                    unsafe { U::step(a.add(at), b.add(u * PANEL), c, n) };
+                }
+                u += n;
+            }
+            if let Some(lack) = U::correct(&block, units, groups, (self.a, self.b)) {
+                for (c, lack) in block.c.iter_mut().zip(lack) {
+                    *c = c.wrapping_add(lack);
+                }
+            }
+        }
+        for (row, bad) in block.bad[..block.rows.min(ROW_BLOCK)].iter_mut().enumerate() {
+            for (j, word) in block.c[row * PANEL..][..PANEL].iter().enumerate() {
+                *bad |= u64::from(U::refuse(*word)) << j;
+            }
+        }
+        false
+    }
+}
+
+/// fp32 and 8-bit words of a unit as they are.
+pub fn bytes(words: &[u32]) -> u32 {
+    words.iter().enumerate().fold(0, |x, (i, w)| x | (w & 255) << (8 * i))
+}
+
+pub fn is_nan(word: u32) -> bool {
+    word << 1 > 0xFF00_0000
+}
