@@ -15,7 +15,7 @@ pub fn select(params: &Params, isa: Isa) -> Option<Kernel> {
     match isa {
         Isa::Scalar => None,
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => plain::<avx2::plain::Fma, avx2::plain::Pairs>(params),
+        Isa::Avx2 => plain::<avx2::plain::Fma, avx2::plain::Pairs>(params).or_else(|| select_avx2(params)),
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => {
             plain::<avx512::plain::Fma, avx512::plain::Vnni>(params).or_else(|| select_avx512(params))
@@ -79,6 +79,42 @@ fn select_avx512(p: &Params) -> Option<Kernel> {
             Family::SplitWindow { block: 16, fraction: 25, floor, select_bit: 1 },
             Output::Fp32Rz { precision: 23 },
         ) if p.k == 32 => Some(Kernel::new(*p, 32, Box::new(SplitF64::<0>::new(a, b, floor)?))),
+        _ => None,
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn select_avx2(p: &Params) -> Option<Kernel> {
+    use avx2::{window_f32::WindowF32, window_i32::WindowI32};
+    let (a, b) = (p.a.layout()?, p.b.layout()?);
+    match (p.family, p.output) {
+        (Family::FusedWindow { block, fraction: 13, floor }, Output::Fp32Rz { precision }) => match block {
+            16 => Some(Kernel::new(*p, 16, Box::new(WindowF32::<16>::new(a, b, 13, floor, precision)?))),
+            32 => Some(Kernel::new(*p, 32, Box::new(WindowF32::<32>::new(a, b, 13, floor, precision)?))),
+            _ => None,
+        },
+        (Family::FusedWindow { block, fraction, floor }, Output::Fp32Rz { precision: 23 }) => {
+            fn make<const N: usize, const F: i32>(p: &Params, floor: Option<i32>) -> Option<Kernel> {
+                let (a, b) = (p.a.layout()?, p.b.layout()?);
+                Some(Kernel::new(*p, N, Box::new(WindowI32::<N, F, false, 0>::new(a, b, floor)?)))
+            }
+            match (block, fraction) {
+                (4, 23) => make::<4, 23>(p, floor),
+                (4, 24) => make::<4, 24>(p, floor),
+                (4, 25) => make::<4, 25>(p, floor),
+                (8, 24) => make::<8, 24>(p, floor),
+                (8, 25) => make::<8, 25>(p, floor),
+                (16, 25) => make::<16, 25>(p, floor),
+                (32, 25) => make::<32, 25>(p, floor),
+                _ => None,
+            }
+        }
+        (
+            Family::SplitWindow { block: 16, fraction: 25, floor, select_bit: 1 },
+            Output::Fp32Rz { precision: 23 },
+        ) if p.k == 32 => {
+            Some(Kernel::new(*p, 32, Box::new(WindowI32::<16, 25, true, 0>::new(a, b, floor)?)))
+        }
         _ => None,
     }
 }

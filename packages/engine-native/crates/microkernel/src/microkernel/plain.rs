@@ -96,14 +96,21 @@ impl<U: Unit> Micro for Plain<U> {
 
     fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
         let out = super::as_words(out);
-        for u in 0..self.units(k) {
-            let rows: [[u32; PANEL]; 4] = core::array::from_fn(|i| {
-                let row = u * U::PER + i;
-                let live = if i < U::PER && row < k { cols.len() } else { 0 };
-                gather(b, row, cols.start, live)
-            });
-            for (j, out) in out[u * PANEL..][..PANEL].iter_mut().enumerate() {
-                let words: [u32; 4] = core::array::from_fn(|i| rows[i][j]);
+        for (u, out) in out.chunks_exact_mut(PANEL).take(self.units(k)).enumerate() {
+            let live = |i: usize| if u * U::PER + i < k { cols.len() } else { 0 };
+            if U::PER == 1 {
+                let words = gather(b, u, cols.start, live(0));
+                for (out, word) in out.iter_mut().zip(&words) {
+                    *out = U::b(core::slice::from_ref(word), self.b);
+                }
+                continue;
+            }
+            let mut rows = [[0u32; PANEL]; 4];
+            for (i, row) in rows[..U::PER].iter_mut().enumerate() {
+                *row = gather(b, u * U::PER + i, cols.start, live(i));
+            }
+            for (j, out) in out.iter_mut().enumerate() {
+                let words = [rows[0][j], rows[1][j], rows[2][j], rows[3][j]];
                 *out = U::b(&words[..U::PER], self.b);
             }
         }

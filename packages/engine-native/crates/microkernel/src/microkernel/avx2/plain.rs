@@ -13,7 +13,7 @@ pub(crate) struct Fma;
 impl Unit for Fma {
     const NAME: &'static str = "avx2/sequential-fma";
     const PER: usize = 1;
-    const KC: usize = 128;
+    const KC: usize = 64;
 
     #[inline(always)]
     fn a(words: &[u32], _: Format) -> u32 {
@@ -45,6 +45,8 @@ unsafe fn fma(a: *const f32, b: *const f32, c: *mut f32, units: usize) {
             });
             for u in 0..units {
                 let v: [__m256; 2] = core::array::from_fn(|i| _mm256_loadu_ps(b.add(u * PANEL + j + 8 * i)));
+                // The next rows' block of A.
+                _mm_prefetch::<_MM_HINT_T0>(a.wrapping_add((Fma::KC + u) * ROWS).cast());
                 for r in 0..ROWS {
                     let x = _mm256_broadcast_ss(&*a.add(u * ROWS + r));
                     for i in 0..2 {

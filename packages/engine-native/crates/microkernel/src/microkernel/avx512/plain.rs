@@ -45,6 +45,8 @@ unsafe fn fma(a: *const f32, b: *const f32, c: *mut f32, units: usize) {
             core::array::from_fn(|r| core::array::from_fn(|i| _mm512_loadu_ps(c.add(r * PANEL + 16 * i))));
         for u in 0..units {
             let v: [__m512; 4] = core::array::from_fn(|i| _mm512_loadu_ps(b.add(u * PANEL + 16 * i)));
+            // The next rows' block of A.
+            _mm_prefetch::<_MM_HINT_T0>(a.wrapping_add((Fma::KC + u) * ROWS).cast());
             for r in 0..ROWS {
                 let x = _mm512_set1_ps(a.add(u * ROWS + r).read());
                 for i in 0..4 {
