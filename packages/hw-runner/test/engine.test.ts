@@ -21,6 +21,7 @@ import {
   parseWords,
   runBatch,
 } from '@bitmma/core/conformance';
+import { execEngine } from '@bitmma/core/engine/exec';
 import { referenceEngine } from '@bitmma/core/reference';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { cudaEngine, type HardwareEngine, HardwareError, hipEngine, record } from '../src/index.js';
@@ -248,6 +249,14 @@ describe('hardware engines on the fake drivers', () => {
     await expect(dots(hanging, op, exactCases(op, 2))).rejects.toThrow('gave no answer within 0.5 s');
     // After its process ended, the engine keeps saying so.
     await expect(dots(hanging, op, exactCases(op, 2))).rejects.toThrow(HardwareError);
+  });
+
+  it('is a program of the exec engine, answering before its input ends', { timeout: 60_000 }, async () => {
+    machine(MACHINES.a100);
+    const op = findOp('a100', 'mma.sync.m16n8k16.s32.s8.u8.s32');
+    const exec = execEngine({ command: executable, args: ['record', '--no-header', '--api', 'cuda'] });
+    const batch = exactCases(op, 600);
+    expect(await dots(exec, op, batch)).toBe(await dots(referenceEngine(), op, batch));
   });
 
   it('records a vector file', { timeout: 60_000 }, async () => {

@@ -3,7 +3,7 @@
 mod common;
 
 use bitmma_hw::format::Format;
-use common::{line, run, run_in, run_with, temporary};
+use common::{line, run, run_file, run_in, run_with, temporary};
 use std::time::Instant;
 
 const FP16: &str = "mma.sync.m16n8k8.f32.f16.f16.f32";
@@ -148,20 +148,20 @@ fn a_faulting_kernel_keeps_the_finished_cases() {
     for (fault, why) in
         [("sync", "the kernel failed: 719 (CUDA_ERROR_LAUNCH_FAILED"), ("launch", "the kernel launch failed: 719")]
     {
-        let r = run(&format!("sm=80,fault={fault},after=4"), &["record", "--batch", "10"], cases(40).as_bytes());
+        let r = run_file(&format!("sm=80,fault={fault},after=4"), &["record", "--batch", "10"], &cases(40));
         assert_eq!(r.code, 4, "{}", r.err);
         assert!(r.err.contains(why) && r.err.contains("20 finished cases are kept"), "{}", r.err);
         let lines = r.json();
         assert_eq!(lines.len(), 21);
         assert_eq!(lines[20]["d"], expected(19));
     }
-    let r = run("sm=80,fault=load", &["record"], cases(1).as_bytes());
+    let r = run_file("sm=80,fault=load", &["record"], &cases(1));
     assert_eq!(r.code, 4);
     assert!(
         r.err.contains("could not compile the kernel for sm_75: 218 (CUDA_ERROR_INVALID_PTX")
             && r.err.contains("a fault was asked for")
     );
-    let r = run("sm=80,fault=memory", &["record"], cases(1).as_bytes());
+    let r = run_file("sm=80,fault=memory", &["record"], &cases(1));
     assert_eq!(r.code, 4);
     assert!(r.err.contains("cuMemAlloc of") && r.err.contains("OUT_OF_MEMORY"), "{}", r.err);
 }
@@ -169,7 +169,7 @@ fn a_faulting_kernel_keeps_the_finished_cases() {
 #[test]
 fn a_hang_is_noticed() {
     let start = Instant::now();
-    let r = run("sm=80,fault=hang,after=3", &["record", "--batch", "10", "--timeout", "1"], cases(40).as_bytes());
+    let r = run_file("sm=80,fault=hang,after=3", &["record", "--batch", "10", "--timeout", "1"], &cases(40));
     assert_eq!(r.code, 4, "{}", r.err);
     assert!(
         r.err.contains("running a kernel gave no answer within 1 s") && r.err.contains("10 finished cases are kept"),
@@ -177,7 +177,7 @@ fn a_hang_is_noticed() {
         r.err
     );
     assert_eq!(r.json().len(), 11);
-    let r = run("sm=80,fault=hang-init", &["record", "--api", "cuda", "--timeout", "0.5"], cases(1).as_bytes());
+    let r = run_file("sm=80,fault=hang-init", &["record", "--api", "cuda", "--timeout", "0.5"], &cases(1));
     assert_eq!(r.code, 4);
     assert!(r.err.contains("opening the device gave no answer within 0.5 s"), "{}", r.err);
     assert!(start.elapsed().as_secs() < 30);
@@ -187,7 +187,7 @@ fn a_hang_is_noticed() {
 fn outputs_that_disagree_are_reported_apart() {
     let folder = temporary("faults");
     let faults = folder.join("faults.jsonl").to_string_lossy().into_owned();
-    let r = run("sm=80,corrupt=50", &["record", "--faults", &faults], cases(200).as_bytes());
+    let r = run_file("sm=80,corrupt=50", &["record", "--faults", &faults], &cases(200));
     assert_eq!(r.code, 6, "{}", r.err);
     assert!(r.err.contains("196 cases recorded") && r.err.contains("4 position failures"), "{}", r.err);
     let lines = r.json();
@@ -292,7 +292,7 @@ fn amd_devices_record_too() {
     let name = "v_mfma_f32_16x16x16_f16";
     let ones = vec!["3c00"; 16].join(" ");
     let input: String = (0..120).map(|i| line(&format!("m{i}"), name, &ones, &ones, "40000000")).collect();
-    let r = run("gfx=gfx942,devices=1", &["record", "--api", "hip"], input.as_bytes());
+    let r = run_file("gfx=gfx942,devices=1", &["record", "--api", "hip"], &input);
     assert_eq!(r.code, 0, "{}", r.err);
     let lines = r.json();
     let p = &lines[0]["provenance"];
@@ -315,21 +315,21 @@ fn amd_devices_record_too() {
     );
     assert_eq!(r.code, 3);
     assert!(r.err.contains("exists on gfx942 alone, this device is gfx908"), "{}", r.err);
-    let r = run("gfx=gfx942,fault=sync,after=3", &["record", "--api", "hip", "--batch", "50"], input.as_bytes());
+    let r = run_file("gfx=gfx942,fault=sync,after=3", &["record", "--api", "hip", "--batch", "50"], &input);
     assert_eq!(r.code, 4);
     assert!(
         r.err.contains("the kernel failed: 719 (unspecified launch failure); 50 finished cases are kept"),
         "{}",
         r.err
     );
-    let r = run("gfx=gfx942,fault=load", &["record", "--api", "hip"], input.as_bytes());
+    let r = run_file("gfx=gfx942,fault=load", &["record", "--api", "hip"], &input);
     assert_eq!(r.code, 4);
     assert!(
         r.err.contains("hiprtc could not compile the kernel for gfx942: error: a fault was asked for"),
         "{}",
         r.err
     );
-    let r = run("", &["record", "--api", "hip"], input.as_bytes());
+    let r = run_file("", &["record", "--api", "hip"], &input);
     assert_eq!(r.code, 3);
     assert!(r.err.contains("no ROCm-capable device") && r.err.contains("rocminfo"), "{}", r.err);
 }

@@ -28,6 +28,7 @@ pub const USAGE: &str = "bitmma-hw: runs bitmma vector files on a GPU's matrix u
   --report FILE        JSON summary: device, opcodes, probes, counts
   --batch N            cases a batch; finished batches are on disk whatever follows (4096)
   --timeout SECONDS    longest wait for a driver call (60)
+  --no-header          JSON Lines without the header line, for a program that reads cases alone
   --skip-unsupported   leave out cases of instructions that the device lacks, and count them
 
 exit code: 0 done, 1 reading or writing failed, 2 bad input, 3 no driver, device or instruction,
@@ -49,6 +50,7 @@ pub struct Options {
     pub batch: usize,
     pub timeout: Duration,
     pub skip_unsupported: bool,
+    pub no_header: bool,
 }
 
 fn bad(message: impl std::fmt::Display) -> Error {
@@ -83,6 +85,7 @@ impl Options {
             batch: 4096,
             timeout: Duration::from_secs(60),
             skip_unsupported: false,
+            no_header: false,
         };
         let mut parser = lexopt::Parser::from_args(arguments);
         while let Some(argument) = parser.next().map_err(bad)? {
@@ -103,6 +106,10 @@ impl Options {
                 "help" => return Ok(None),
                 "skip-unsupported" => {
                     o.skip_unsupported = true;
+                    continue;
+                }
+                "no-header" => {
+                    o.no_header = true;
                     continue;
                 }
                 _ => {}

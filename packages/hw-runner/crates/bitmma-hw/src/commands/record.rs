@@ -6,7 +6,7 @@ use crate::catalog::device_id;
 use crate::error::{Error, Result};
 use crate::image::Answer;
 use crate::session::{describe, Prepared, Session};
-use crate::vectors::{Provenance, Reader, Record, Writer};
+use crate::vectors::{Form, Provenance, Reader, Record, Writer};
 use serde_json::{json, Map, Value};
 use std::fs::File;
 use std::io::{stdin, stdout, BufReader, BufWriter, Read, Write};
@@ -213,7 +213,11 @@ pub fn record(options: &Options) -> Result<()> {
             none => {
                 let output = BufWriter::with_capacity(1 << 20, open_output(&options.output)?);
                 let form = options.form.unwrap_or_else(|| reader.form());
-                none.insert(Writer::new(output, form, header(&recorder, reader.provenance())))
+                none.insert(if options.no_header && form == Form::Jsonl {
+                    Writer::bare(output)
+                } else {
+                    Writer::new(output, form, header(&recorder, reader.provenance()))
+                })
             }
         };
         for (record, d) in batch.iter_mut().zip(answers) {

@@ -6,25 +6,27 @@ use crate::error::{Error, Result};
 use crate::instruction::Instruction;
 use serde_json::{json, Map, Value};
 use std::collections::HashMap;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 
-pub struct Reader<R: BufRead> {
-    input: R,
+pub struct Reader<R: Read> {
+    input: BufReader<R>,
     source: String,
     line: usize,
     pub provenance: Provenance,
     instructions: HashMap<String, Instruction>,
 }
 
-impl<R: BufRead> Reader<R> {
-    pub fn new(input: R, source: &str) -> Reader<R> {
+impl<R: Read> Reader<R> {
+    pub fn new(input: BufReader<R>, source: &str) -> Reader<R> {
         Reader { input, source: source.into(), line: 0, provenance: Vec::new(), instructions: HashMap::new() }
     }
 
+    /// Up to `count` records, fewer where no more have arrived yet, so that a program that waits for answers before
+    /// it sends more gets them. Empty at the end.
     pub fn batch(&mut self, count: usize) -> Result<Vec<Record>> {
         let mut out = Vec::new();
         let mut text = String::new();
-        while out.len() < count {
+        while out.len() < count && (out.is_empty() || !self.input.buffer().is_empty()) {
             text.clear();
             let read = self.input.read_line(&mut text).map_err(|e| Error::Io(format!("{}: {e}", self.source)))?;
             if read == 0 {
@@ -124,8 +126,9 @@ fn hex(words: impl Iterator<Item = u64>, bits: u32) -> String {
 }
 
 impl<W: Write> Writer<W> {
-    pub fn new(output: W, provenance: Provenance) -> Writer<W> {
-        Writer { output, provenance: Some(provenance), instructions: HashMap::new() }
+    /// Without provenance the file has no header line.
+    pub fn new(output: W, provenance: Option<Provenance>) -> Writer<W> {
+        Writer { output, provenance, instructions: HashMap::new() }
     }
 
     fn line(&mut self, value: &Value) -> Result<()> {
@@ -173,7 +176,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Vec<Record>> {
-        Reader::new(text.as_bytes(), "in.jsonl").batch(100)
+        Reader::new(BufReader::new(text.as_bytes()), "in.jsonl").batch(100)
     }
 
     #[test]
@@ -183,7 +186,7 @@ mod tests {
         assert_eq!(records.len(), 1);
         assert_eq!(records[0].case.a[3], 0xffff_ffff);
         let mut out = Vec::new();
-        let mut writer = Writer::new(&mut out, vec![("gpu".into(), "g".into())]);
+        let mut writer = Writer::new(&mut out, Some(vec![("gpu".into(), "g".into())]));
         writer.write(&records[0], 0x7fc0_0001).unwrap();
         let text = String::from_utf8(out).unwrap();
         let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();

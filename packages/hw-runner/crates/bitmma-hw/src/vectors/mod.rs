@@ -6,7 +6,7 @@ pub mod jsonl;
 use crate::case::Case;
 use crate::error::{Error, Result};
 use serde_json::{Map, Value};
-use std::io::{BufRead, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 
 /// A case with its names. `id` and `extra` (note, claims, …) travel from input to output unchanged.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,14 +27,14 @@ pub enum Form {
 /// Strings only, as both forms' provenance.
 pub type Provenance = Vec<(String, String)>;
 
-pub enum Reader<R: BufRead> {
+pub enum Reader<R: Read> {
     Jsonl(jsonl::Reader<R>),
-    Binary(binary::Reader<R>),
+    Binary(binary::Reader<BufReader<R>>),
 }
 
-impl<R: BufRead> Reader<R> {
+impl<R: Read> Reader<R> {
     /// Tells the form by the first byte: JSON Lines begin with `{` or space, the binary form with `B`.
-    pub fn open(mut input: R, source: &str) -> Result<Reader<R>> {
+    pub fn open(mut input: BufReader<R>, source: &str) -> Result<Reader<R>> {
         let first = input.fill_buf().map_err(|e| Error::Io(format!("{source}: {e}")))?.first().copied();
         Ok(match first {
             Some(b'B') => Reader::Binary(binary::Reader::open(input, source)?),
@@ -73,9 +73,14 @@ pub enum Writer<W: Write> {
 impl<W: Write> Writer<W> {
     pub fn new(output: W, form: Form, provenance: Provenance) -> Writer<W> {
         match form {
-            Form::Jsonl => Writer::Jsonl(jsonl::Writer::new(output, provenance)),
+            Form::Jsonl => Writer::Jsonl(jsonl::Writer::new(output, Some(provenance))),
             Form::Binary => Writer::Binary(binary::Writer::new(output, provenance)),
         }
+    }
+
+    /// JSON Lines without a header line: answers for a program that reads cases alone.
+    pub fn bare(output: W) -> Writer<W> {
+        Writer::Jsonl(jsonl::Writer::new(output, None))
     }
 
     pub fn write(&mut self, record: &Record, d: u64) -> Result<()> {

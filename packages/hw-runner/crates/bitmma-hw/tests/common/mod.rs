@@ -60,6 +60,14 @@ pub fn run(machine: &str, arguments: &[&str], input: &[u8]) -> Run {
     run_in(fake_libraries(), machine, arguments, input)
 }
 
+/// As `run`, the input in a file: batches then have the size asked for, whatever a pipe delivers at once.
+pub fn run_file(machine: &str, arguments: &[&str], input: &str) -> Run {
+    let file = temporary("input").join("in.jsonl");
+    std::fs::write(&file, input).expect("input file");
+    let name = file.to_string_lossy().into_owned();
+    run(machine, &[arguments, &["--in", &name]].concat(), b"")
+}
+
 pub fn run_in(libraries: &Path, machine: &str, arguments: &[&str], input: &[u8]) -> Run {
     run_with(&std::env::var("PATH").unwrap_or_default(), libraries, machine, arguments, input)
 }
