@@ -26,3 +26,25 @@ export async function nativeEngine(): Promise<Engine> {
     },
   });
 }
+
+/** fp32 vectors in Rust: what combines partial GEMM results and scales them. Words in, words out. */
+export interface NativeVectors {
+  /** sum += part, elementwise, fp32 RNE; a NaN stays some NaN. */
+  addInto(sum: Uint32Array, part: Uint32Array): void;
+  /** Every NaN word becomes 0x7FFFFFFF. */
+  canonicalise(words: Uint32Array): void;
+  /** d = out(RN32(acc * alpha)), times `scale` for FP8 outputs; alpha and scale are fp32 words. */
+  epilogue(
+    acc: Uint32Array,
+    d: Uint8Array | Uint16Array | Uint32Array,
+    out: string,
+    alpha: number,
+    scale?: number,
+  ): void;
+}
+
+/** @throws EngineUnavailableError where the .node file is absent or does not load. */
+export function nativeVectors(): NativeVectors {
+  const { addInto, canonicalise, epilogue } = loadBinding();
+  return { addInto, canonicalise, epilogue };
+}

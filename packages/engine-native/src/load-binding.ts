@@ -8,6 +8,15 @@ import type { Session, Support } from './generated/binding.js';
 export interface Binding {
   supports(op: string): Support;
   readonly Session: typeof Session;
+  addInto(sum: Uint32Array, part: Uint32Array): void;
+  canonicalise(words: Uint32Array): void;
+  epilogue(
+    acc: Uint32Array,
+    d: Uint8Array | Uint16Array | Uint32Array,
+    out: string,
+    alpha: number,
+    scale?: number,
+  ): void;
 }
 
 /** Where a binding may lie, in the order tried. */

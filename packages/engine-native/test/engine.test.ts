@@ -220,3 +220,28 @@ describe('loader', () => {
     );
   });
 });
+
+it('a tile into words that hold that tile alone runs on the micro-kernel', async () => {
+  const op = H100;
+  const [m, n, k] = [96, 80, 128];
+  const bytes = (seed: number, length: number) => Uint8Array.from({ length }, (_, i) => (i * seed) % 0x78);
+  const a = { format: op.a, words: bytes(7, m * k), offset: 0, rowStride: k, colStride: 1 };
+  const b = { format: op.b, words: bytes(11, k * n), offset: 0, rowStride: n, colStride: 1 };
+  const session = await engine.open(op);
+  const loaded = await session.load({ m, n, k, a, b });
+  const whole = new Uint32Array(m * n);
+  const chain = [{ k0: 0, k1: k }];
+  const d = { format: op.d, words: whole, offset: 0, rowStride: n, colStride: 1 };
+  await session.tile(loaded, { m0: 0, m1: m, n0: 0, n1: n, chain, d });
+  const part = new Uint32Array(32 * 16);
+  const bounds = { m0: 64, m1: 96, n0: 64, n1: 80 };
+  const own = { ...d, words: part, offset: -(64 * 16 + 64), rowStride: 16 };
+  await session.tile(loaded, { ...bounds, chain, d: own });
+  for (let i = 0; i < 32; i++)
+    for (let j = 0; j < 16; j++) expect(part[i * 16 + j]).toBe(whole[(64 + i) * n + 64 + j]);
+  if (kernelsOf(op).length > 1) {
+    const { kernels } = session.report();
+    expect(kernels[session.kernel]).toBe(m * n + 32 * 16);
+  }
+  await session.close();
+});

@@ -1,6 +1,5 @@
 import { type Engine, InputError, type Loaded, type Operand, type Session } from '@bitmma/core';
 import { referenceEngine } from '@bitmma/core/reference';
-import { addInto, canonicalise } from './combine.js';
 import { ContractTypeError, ContractValueError, type OnWarning } from './errors.js';
 import type { Combination, Plan, Split } from './plan.js';
 import { makePlan } from './plan.js';
@@ -8,6 +7,7 @@ import type { Fp8, Preset, SplitScheme } from './presets.js';
 import { findPreset } from './presets.js';
 import { findProfile } from './profiles.js';
 import { lookUpSplit, type SplitTable } from './split-table.js';
+import { type Fp32Vectors, vectorsFor } from './vectors.js';
 
 /** A two-dimensional FP8 operand: words, and strides and offset in elements. */
 export interface Fp8Matrix {
@@ -31,6 +31,8 @@ export interface AccumulateOptions {
   readonly splitTables?: readonly SplitTable[];
   /** Default: the reference engine. */
   readonly engine?: Engine;
+  /** fp32 vectors; default: those that go with the engine. */
+  readonly vectors?: Fp32Vectors;
   readonly signal?: AbortSignal;
   readonly onWarning?: OnWarning;
   /** Called after each tile with the fraction done. */
@@ -87,7 +89,7 @@ export function resolveSplit(splitK: SplitK, look: () => Split): Split {
   return { count: splitK[0], scheme: splitK[1] };
 }
 
-type RunOptions = Pick<AccumulateOptions, 'engine' | 'signal' | 'onProgress'>;
+type RunOptions = Pick<AccumulateOptions, 'engine' | 'vectors' | 'signal' | 'onProgress'>;
 
 /** Runs a plan tile by tile: each chain on the engine from +0, combined in fp32. */
 export async function runPlan(
@@ -106,6 +108,7 @@ export async function runPlan(
   const support = engine.supports(op);
   if (!support.ok)
     throw new InputError(`engine ${engine.id} does not run ${op.instruction}: ${support.reason}`);
+  const vectors = options.vectors ?? (await vectorsFor(engine));
   const session = await engine.open(op, options.signal ? { signal: options.signal } : {});
   try {
     const loaded = await session.load({ m, n, k: plan.k, a: operand(a), b: transposed(b) });
@@ -114,14 +117,14 @@ export async function runPlan(
     for (let m0 = 0; m0 < m; m0 += TILE)
       for (let n0 = 0; n0 < n; n0 += TILE) {
         const tile = { m0, m1: Math.min(m0 + TILE, m), n0, n1: Math.min(n0 + TILE, n) };
-        await runTile(session, loaded, plan, tile, { words: result, columns: n });
+        await runTile(session, loaded, plan, tile, { words: result, columns: n }, vectors);
         options.onProgress?.(++done / tiles);
       }
     loaded.release();
   } finally {
     await session.close();
   }
-  canonicalise(result);
+  vectors.canonicalise(result);
   return result;
 }
 
@@ -138,6 +141,7 @@ async function runTile(
   plan: Plan,
   bounds: Bounds,
   result: { words: Uint32Array; columns: number },
+  vectors: Fp32Vectors,
 ): Promise<void> {
   const rows = bounds.m1 - bounds.m0;
   const columns = bounds.n1 - bounds.n0;
@@ -161,7 +165,7 @@ async function runTile(
     let sum: Uint32Array | null = c.from === 'zero' ? new Uint32Array(rows * columns) : null;
     for (const part of c.parts) {
       const words = await evaluate(part);
-      if (sum) addInto(sum, words);
+      if (sum) vectors.addInto(sum, words);
       else sum = words;
     }
     return sum!;

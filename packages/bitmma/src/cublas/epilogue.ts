@@ -2,15 +2,6 @@ import { asFloats, NAN32 } from './combine.js';
 
 export type OutFormat = 'fp32' | 'bf16' | 'fp16' | 'e4m3' | 'e5m2';
 
-export interface EpilogueOptions {
-  readonly out: OutFormat;
-  /** fp32 words. */
-  readonly scaleA: number;
-  readonly scaleB: number;
-  /** fp32 word; only FP8 outputs use it. */
-  readonly scaleResult?: number | undefined;
-}
-
 const one = new Uint32Array(1);
 const oneFloat = asFloats(one);
 const toFloat = (word: number): number => {
@@ -18,28 +9,34 @@ const toFloat = (word: number): number => {
   return oneFloat[0]!;
 };
 
-/** alpha = RN32(scaleA * scaleB): the double product of two fp32 values is exact. */
-export const alphaOf = (scaleA: number, scaleB: number): number =>
-  Math.fround(toFloat(scaleA) * toFloat(scaleB));
+/** The word of alpha = RN32(scaleA * scaleB), scales as fp32 words: the double product of two fp32 values is exact. */
+export function alphaOf(scaleA: number, scaleB: number): number {
+  const product = toFloat(scaleA) * toFloat(scaleB);
+  oneFloat[0] = product;
+  return one[0]!;
+}
 
 /**
- * The contract's section 3 over accumulator words: y = RN32(acc * alpha + 0), then the output conversion; `d` has the
- * output format's words. Double rounding and saturation are the contract's; NaN words are canonical.
+ * The contract's section 3 over accumulator words: y = RN32(acc * alpha + 0), for FP8 outputs times `scale`, then the
+ * output conversion; `d` has the output format's words, alpha and scale are fp32 words. Double rounding and saturation
+ * are the contract's; NaN words are canonical.
  */
 export function epilogue(
   acc: Uint32Array,
   d: Uint8Array | Uint16Array | Uint32Array,
-  options: EpilogueOptions,
+  out: string,
+  alpha: number,
+  scale?: number,
 ): void {
-  const alpha = alphaOf(options.scaleA, options.scaleB);
-  const fp8 = options.out === 'e4m3' || options.out === 'e5m2';
-  const scale = fp8 && options.scaleResult !== undefined ? toFloat(options.scaleResult) : null;
+  const factor = toFloat(alpha);
+  const fp8 = out === 'e4m3' || out === 'e5m2';
+  const resultScale = fp8 && scale !== undefined ? toFloat(scale) : null;
   const x = asFloats(acc);
-  const convert = CONVERT[options.out];
+  const convert = CONVERT[out as OutFormat];
   for (let i = 0; i < x.length; i++) {
     // acc * alpha is exact in double (48 bits, exponents within range); + 0 makes a zero product +0.
-    let y = Math.fround(x[i]! * alpha + 0);
-    if (scale !== null) y = Math.fround(y * scale);
+    let y = Math.fround(x[i]! * factor + 0);
+    if (resultScale !== null) y = Math.fround(y * resultScale);
     oneFloat[0] = y;
     d[i] = convert(one[0]!);
   }

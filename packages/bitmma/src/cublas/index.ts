@@ -1,7 +1,7 @@
 export { type AccumulateOptions, accumulate, type Fp8Matrix, type SplitK } from './accumulate.js';
 export type { ScaleTensor } from './checks.js';
 export { type DotOptions, dot } from './dot.js';
-export { alphaOf, type EpilogueOptions, epilogue, type OutFormat } from './epilogue.js';
+export { alphaOf, epilogue, type OutFormat } from './epilogue.js';
 export * from './errors.js';
 export { type Combination, describePlan, makePlan, type Plan, type PlanRequest, type Split } from './plan.js';
 export {

@@ -1,8 +1,9 @@
 import type { Engine } from '@bitmma/core';
+import { referenceEngine } from '@bitmma/core/reference';
 import { type Fp8Matrix, resolveSplit, runPlan, type SplitK } from './accumulate.js';
 import { checkCall, checkProblem, checkTypes, type ScaleTensor } from './checks.js';
 import { checkSubnormals } from './combine.js';
-import { epilogue, type OutFormat } from './epilogue.js';
+import { alphaOf, type OutFormat } from './epilogue.js';
 import {
   ContractTypeError,
   type OnWarning,
@@ -13,6 +14,7 @@ import { makePlan } from './plan.js';
 import type { Fp8 } from './presets.js';
 import { findProfile, type Profile } from './profiles.js';
 import { lookUpSplit, type SplitTable } from './split-table.js';
+import { type Fp32Vectors, vectorsFor } from './vectors.js';
 
 /** A result or an `out` argument: words with shape and strides; a resized out gets new words in place. */
 export interface OutMatrix {
@@ -39,6 +41,8 @@ export interface ScaledMmOptions {
   readonly splitK?: SplitK;
   readonly splitTables?: readonly SplitTable[];
   readonly engine?: Engine;
+  /** fp32 vectors; default: those that go with the engine. */
+  readonly vectors?: Fp32Vectors;
   readonly signal?: AbortSignal;
   readonly onWarning?: OnWarning;
   readonly onProgress?: (done: number) => void;
@@ -96,17 +100,16 @@ export async function scaledMm(
   }
   const acc = await accumulator(input, mat2, layout, outFormat, useFastAccum, profile, options);
   const converted = newWords(outFormat, acc.length);
-  epilogue(acc, converted, {
-    out: outFormat,
-    scaleA: options.scaleA.words[0]!,
-    scaleB: options.scaleB.words[0]!,
-    scaleResult: options.scaleResult?.words[0],
-  });
+  const vectors = options.vectors ?? (await vectorsFor(options.engine ?? referenceEngine()));
+  const alpha = alphaOf(options.scaleA.words[0]!, options.scaleB.words[0]!);
+  vectors.epilogue(acc, converted, outFormat, alpha, options.scaleResult?.words[0]);
   // The accumulator is row-major of the problem solved: [M, N], or [N, M] where out is column-major.
   const [rows, columns] = shape;
-  writeOut(out, (words, index, i, j) => {
-    words[index] = converted[layout === 'row' ? i * columns + j : j * rows + i]!;
-  });
+  if (layout === 'row' && out.strides[0] === columns && (out.offset ?? 0) === 0) out.words.set(converted);
+  else
+    writeOut(out, (words, index, i, j) => {
+      words[index] = converted[layout === 'row' ? i * columns + j : j * rows + i]!;
+    });
   return out;
 }
 

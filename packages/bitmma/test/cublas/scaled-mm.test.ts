@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   accumulate,
+  alphaOf,
   ContractTypeError,
   ContractValueError,
   type ContractWarning,
@@ -31,7 +32,7 @@ describe('scaledMm', () => {
       preset: 'hopper',
     });
     const want = new Uint16Array(m * n);
-    epilogue(acc, want, { out: 'bf16', scaleA: w32(0.75), scaleB: w32(-3) });
+    epilogue(acc, want, 'bf16', alphaOf(w32(0.75), w32(-3)));
     expect(out).toMatchObject({ format: 'bf16', shape: [m, n], strides: [n, 1] });
     expect(out.words).toEqual(want);
   });

@@ -19,6 +19,12 @@ export declare class Session {
   report(): Report
 }
 
+/** sum += part, elementwise, fp32 RNE. The arrays do not overlap and no other thread touches them meanwhile. */
+export declare function addInto(sum: Uint32Array, part: Uint32Array): void
+
+/** Every NaN word becomes 0x7FFFFFFF. No other thread touches the array meanwhile. */
+export declare function canonicalise(words: Uint32Array): void
+
 /** A batch of independent dot products. */
 export interface DotBatch {
   count: number
@@ -31,6 +37,12 @@ export interface DotBatch {
   sparse?: Uint32Array
   d: Uint8Array | Uint16Array | Uint32Array
 }
+
+/**
+ * The scaled epilogue: d = out(RN32(acc * alpha)), times `scale` for FP8 outputs. alpha and scale are fp32 words. The
+ * arrays do not overlap and no other thread touches them meanwhile.
+ */
+export declare function epilogue(acc: Uint32Array, d: Uint8Array | Uint16Array | Uint32Array, out: string, alpha: number, scale?: number | undefined | null): void
 
 /** The operands of one GEMM. */
 export interface Inputs {

@@ -4,6 +4,7 @@
 //! operands and packed panels do not change while loaded, and tiles that run at the same time write disjoint
 //! elements of d.
 
+mod fp32;
 mod guard;
 mod words;
 

@@ -37,7 +37,8 @@ impl Cells {
 
     /// The cells as a micro-kernel writes them; None where `view` is None, or where items are not 16 or 32 bits.
     pub fn out(&self, word_bytes: usize) -> Option<micro::Out> {
-        let offset = usize::try_from(self.offset).ok()?;
+        // Negative where the words hold one tile alone: two's complement, as Out takes it.
+        let offset = self.offset as usize;
         let rows = usize::try_from(self.row_stride).ok()?;
         let cols = usize::try_from(self.col_stride).ok()?;
         let len = self.bytes / word_bytes;

@@ -5,6 +5,7 @@ pub mod cells;
 pub mod datapath;
 pub mod events;
 pub mod format;
+pub mod fp32;
 pub mod gemm;
 mod host;
 mod ieee;

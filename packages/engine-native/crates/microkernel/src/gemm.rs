@@ -215,7 +215,7 @@ impl Kernel {
         assert!(a.holds(shape.m, shape.k), "A does not hold {} x {} elements", shape.m, shape.k);
         assert!(packed_b.len() >= self.packed_b_len(shape), "packed B too short");
         assert!(scratch.len() >= self.scratch_len(shape), "scratch too short");
-        assert!(d.width() == wide && d.holds(job.rows.end, job.cols.end), "d does not hold the tile");
+        assert!(d.width() == wide && d.holds(job.rows, job.cols), "d does not hold the tile");
         if let Some(c) = c {
             let words = match c.words {
                 Words::U8(_) => 8,

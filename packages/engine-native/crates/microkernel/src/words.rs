@@ -1,5 +1,7 @@
 //! Views of word buffers. No float crosses this boundary.
 
+use std::ops::Range;
+
 /// A read-only word buffer, one element an item.
 #[derive(Clone, Copy, Debug)]
 pub enum Words<'a> {
@@ -100,11 +102,20 @@ impl Out {
         Out { target: Target::U32(ptr), len, offset, row_stride, col_stride }
     }
 
-    /// Whether every element of a rows x cols matrix lies in the buffer.
-    pub fn holds(&self, rows: usize, cols: usize) -> bool {
-        rows == 0
-            || cols == 0
-            || self.offset + (rows - 1) * self.row_stride + (cols - 1) * self.col_stride < self.len
+    /// Item of an element. The offset may be a negative number in two's complement, where the buffer holds one tile
+    /// alone; an index outside wraps beyond every length.
+    #[inline(always)]
+    fn index(&self, row: usize, col: usize) -> usize {
+        self.offset.wrapping_add(row * self.row_stride).wrapping_add(col * self.col_stride)
+    }
+
+    /// Whether every element of rows x cols lies in the buffer.
+    pub fn holds(&self, rows: &Range<usize>, cols: &Range<usize>) -> bool {
+        if rows.is_empty() || cols.is_empty() {
+            return true;
+        }
+        let (first, last) = (self.index(rows.start, cols.start), self.index(rows.end - 1, cols.end - 1));
+        first <= last && last < self.len
     }
 
     /// Bits of one word: 16 or 32.
@@ -117,7 +128,7 @@ impl Out {
 
     /// Writes consecutive columns of a row.
     pub(crate) fn put_row(&mut self, row: usize, col: usize, words: &[u32]) {
-        let i = self.offset + row * self.row_stride + col * self.col_stride;
+        let i = self.index(row, col);
         assert!(words.is_empty() || i + (words.len() - 1) * self.col_stride < self.len);
         for (n, word) in words.iter().enumerate() {
             let at = i + n * self.col_stride;
@@ -132,7 +143,7 @@ impl Out {
 
     #[inline(always)]
     pub(crate) fn put(&mut self, row: usize, col: usize, word: u32) {
-        let i = self.offset + row * self.row_stride + col * self.col_stride;
+        let i = self.index(row, col);
         assert!(i < self.len);
         match self.target {
             // SAFETY: i < len, and the constructor's contract makes the buffer writable there.
