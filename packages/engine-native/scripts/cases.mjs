@@ -54,7 +54,11 @@ const BY_HAND = [
     { a: { 0: 7, 32: 2, 33: 2 }, b: { 0: 7, 32: 0xa, 33: 0xa }, scaleA: [0x7f, 0x5b], scaleB: [0x7f, 0x7f] },
   ],
   // 2^-148 - 2^-180: subnormal, so that the smaller group is left out.
-  ['b200', 'scale_vec::2X', { a: { 0: 2, 32: 2 }, b: { 0: 2, 32: 0xa }, scaleA: [0, 0], scaleB: [0x6a, 0x4a] }],
+  [
+    'b200',
+    'scale_vec::2X',
+    { a: { 0: 2, 32: 2 }, b: { 0: 2, 32: 0xa }, scaleA: [0, 0], scaleB: [0x6a, 0x4a] },
+  ],
   // A zero times 2^127 raises no window: 2^-30 stays.
   ['h100', 'bf16.bf16', { a: [0, 0x3f80], b: [0x7f00, 0x3080] }],
   // Inf times zero.
@@ -91,7 +95,11 @@ async function rows(op, set, indices) {
 
 async function witnesses(op, bent) {
   const { output, ...rest } = bent;
-  const datapath = { ...op.datapath, ...rest, ...(output && { output: { ...op.datapath.output, ...output } }) };
+  const datapath = {
+    ...op.datapath,
+    ...rest,
+    ...(output && { output: { ...op.datapath.output, ...output } }),
+  };
   const other = await session({ ...op, datapath });
   const found = [];
   for (let start = 0; found.length < 3 && start < 6000; start += 300)
@@ -99,7 +107,9 @@ async function witnesses(op, bent) {
       if (found.length >= 3) break;
       const set = generateCases(op, campaign, { seed: 6, start, count: 300 });
       const without = await runBatch(other, batchOf(set));
-      found.push(...(await rows(op, set, (d) => [...d.keys()].filter((i) => d[i] !== without[i]).slice(0, 1))));
+      found.push(
+        ...(await rows(op, set, (d) => [...d.keys()].filter((i) => d[i] !== without[i]).slice(0, 1))),
+      );
     }
   if (found.length === 0) process.stdout.write(`no witness: ${op.instruction} ${JSON.stringify(bent)}\n`);
   return found;
