@@ -9,6 +9,8 @@ export interface Job {
   readonly rows: number;
   readonly column: number;
   readonly columns: number;
+  /** Whether c is absent: every state word is +0. */
+  readonly zero: boolean;
   /** Only outputs (row + i, column + i). */
   readonly diagonal: boolean;
   /** Ranges of k positions, in order; none is empty. */

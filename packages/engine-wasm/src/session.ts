@@ -100,6 +100,7 @@ export class WasmSession implements Session {
           column,
           columns: Math.min(columns, tile.n1 - column),
           diagonal: false,
+          zero: tile.c === undefined,
           chain,
         };
         this.#compute(job, tile.c, tile.d);
@@ -167,7 +168,17 @@ export class WasmSession implements Session {
     const column = (words: WordArray) => ({ words, offset: 0, rowStride: 1, colStride: 0 });
     for (let row = 0; row < count; row += size) {
       const cases = Math.min(size, count - row);
-      const job = { a: left, b: right, row, rows: cases, column: row, columns: cases, diagonal: true, chain };
+      const job = {
+        a: left,
+        b: right,
+        row,
+        rows: cases,
+        column: row,
+        columns: cases,
+        diagonal: true,
+        zero: c === undefined,
+        chain,
+      };
       this.#compute(job, c && column(c), column(d));
     }
   }

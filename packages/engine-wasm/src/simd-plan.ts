@@ -197,9 +197,11 @@ function cdna3Plan(op: MmaOp, block: number, product: number, shape: Shape): Sim
   return {
     ...shape,
     kernel: shape.codeBytes === 1 ? SIMD.cdna3 : SIMD.cdna3Shorts,
-    lowestExponent: -100,
+    // Units e_p - 24 and e_c - 32, e_c > e_p, are normal fp32 numbers.
+    lowestExponent: -90,
     accumulated: block,
     lateSpan: 0,
-    leastAddend: 0,
+    // The same where only c is there: chains of narrow formats make no smaller one.
+    leastAddend: ((-94 + 127) << 23) >>> 0,
   };
 }

@@ -16,6 +16,9 @@ const POSITIONS = 512;
 /** Side of the squares whose marked outputs go to the integer path together. */
 const SQUARE = 64;
 
+/** Kernels whose own arithmetic may make a NaN; the others write only the op's. */
+const NAN_KERNELS: readonly number[] = [SIMD.cdna3, SIMD.cdna3Shorts, SIMD.late, SIMD.pairwise, SIMD.fma];
+
 interface Panel {
   readonly values: number;
   readonly codes: number;
@@ -94,9 +97,10 @@ export class SimdRunner implements Runner {
     const count = job.rows * stride;
     kernel.bytes.copyWithin(this.#saved, this.state, this.state + count * 4);
     if (halfOutput) kernel.call('widenWords', this.state, count);
-    const addends = this.#integers
-      ? 0
-      : kernel.call('markAddends', this.state, count, leastAddend, this.#marks);
+    // No c, or integers: nothing to mark.
+    const plain = this.#integers || job.zero;
+    if (plain) kernel.bytes.fill(0, this.#marks, this.#marks + count);
+    const addends = plain ? 0 : kernel.call('markAddends', this.state, count, leastAddend, this.#marks);
     this.#rowFlags.fill(0, 0, job.rows);
     this.#columnFlags.fill(0, 0, job.columns);
     const before = kernel.get('rangeSteps');
@@ -111,7 +115,8 @@ export class SimdRunner implements Runner {
       }
     }
     this.#rangeSteps += kernel.get('rangeSteps') - before;
-    if (!this.#integers) kernel.call(halfOutput ? 'narrowWords' : 'unifyNaN', this.state, count);
+    if (halfOutput) kernel.call('narrowWords', this.state, count);
+    else if (NAN_KERNELS.includes(this.#plan.kernel)) kernel.call('unifyNaN', this.state, count);
     this.#addends += addends;
     const special =
       this.#rowFlags.subarray(0, job.rows).includes(1) ||

@@ -7,7 +7,7 @@ import { fitsNarrow } from '../src/narrow.js';
 import { SIMD, simdPlan } from '../src/simd-plan.js';
 import { customOp } from './suite/custom.js';
 
-const OPS = Number(process.env.BITMMA_CUSTOM_OPS ?? 250);
+const OPS = Number(process.env.BITMMA_CUSTOM_OPS ?? 150);
 const FIRST = Number(process.env.BITMMA_CUSTOM_SEED ?? 1);
 
 test('random custom ops agree with the reference, windows beyond 62 bits included', async () => {

@@ -59,20 +59,27 @@ export function rowI32(a: usize, aCodes: usize, b: usize, bCodes: usize, k: i32,
  * Window exponents and scales from the products' exponents in EXPONENTS. False where a lane's exponent is outside
  * lowestExponent..HIGHEST_EXPONENT, be it of a window, of an infinite c or of no term at all.
  */
+// @ts-ignore: decorator
+@inline
 function exponentsInRange(c: usize): bool {
-  let least = i32x4.splat(i32.MAX_VALUE);
-  let most = i32x4.splat(i32.MIN_VALUE);
-  for (let at: usize = 0; at < 64; at += 16) {
-    const e = i32x4.max_s(
-      v128.load(EXPONENTS + at),
-      i32x4.sub(biasedExponents(v128.load(c + at)), i32x4.splat(127)),
-    );
-    least = i32x4.min_s(least, e);
-    most = i32x4.max_s(most, e);
-    place(at, e);
-  }
+  const e0 = withAddend(v128.load(EXPONENTS), v128.load(c));
+  const e1 = withAddend(v128.load(EXPONENTS, 16), v128.load(c, 16));
+  const e2 = withAddend(v128.load(EXPONENTS, 32), v128.load(c, 32));
+  const e3 = withAddend(v128.load(EXPONENTS, 48), v128.load(c, 48));
+  place(0, e0);
+  place(16, e1);
+  place(32, e2);
+  place(48, e3);
+  const least = i32x4.min_s(i32x4.min_s(e0, e1), i32x4.min_s(e2, e3));
+  const most = i32x4.max_s(i32x4.max_s(e0, e1), i32x4.max_s(e2, e3));
   const below = i32x4.lt_s(least, i32x4.splat(lowestExponent));
   return i32x4.bitmask(v128.or(below, i32x4.gt_s(most, i32x4.splat(HIGHEST_EXPONENT)))) === 0;
+}
+
+// @ts-ignore: decorator
+@inline
+function withAddend(products: v128, c: v128): v128 {
+  return i32x4.max_s(products, i32x4.sub(biasedExponents(c), i32x4.splat(127)));
 }
 
 /** Every lane on its own: no term gives +0, an infinite or NaN c stays, a window out of range goes the slow way. */

@@ -15,7 +15,7 @@ import { wasmEngine } from '../../src/index.js';
 import { distinctOps } from './ops.js';
 
 /** Cases of a campaign, of one instruction and of a chain of three. */
-const CASES = 10;
+const CASES = 6;
 const CHAINS = 2;
 
 /** What one host and kernel computed: cases an instruction, rare paths, and every mismatch. */

@@ -1,0 +1,63 @@
+import { type FloatFormat, FORMATS, type MmaOp, type WordArray } from '@bitmma/core';
+import { type CaseSet, campaignOf, generateCases } from '@bitmma/core/conformance';
+
+/** Word of (-1)^negative * (2 - ulp) * 2^e, the largest significand of an exponent. */
+function largest(format: FloatFormat, e: number, negative: boolean): number {
+  const { exponentBits, fractionBits, droppedBits, bias } = format;
+  const sign = Number(negative) * 2 ** (exponentBits + fractionBits);
+  const word = sign + (e + bias) * 2 ** fractionBits + (2 ** fractionBits - 1);
+  return word * 2 ** droppedBits;
+}
+
+/**
+ * Every product (2 - ulp)^2 * 2^e of one sign: the largest sum that a window can hold, then c of either sign at, above
+ * and below the products' exponent, and one term turned or missing.
+ */
+export function fullWindows(op: MmaOp): CaseSet {
+  const [a, b, c] = [op.a, op.b, op.d].map((name) => FORMATS[name] as FloatFormat);
+  const base = generateCases(op, campaignOf('normal'), { seed: 1, count: 1, k: op.k });
+  const addends = [-3, -1, 0, 1, 2, 3, 4, 5, 6, 9];
+  const count = addends.length * 4 * 3;
+  const grown = (words: WordArray, length: number): WordArray =>
+    words instanceof Uint8Array
+      ? new Uint8Array(length)
+      : words instanceof Uint16Array
+        ? new Uint16Array(length)
+        : new Uint32Array(length);
+  const set = {
+    ...base,
+    count,
+    a: grown(base.a, count * op.k),
+    b: grown(base.b, count * op.k),
+    c: grown(base.c, count),
+    ...(base.sparse && { sparse: new Uint32Array(count * base.sparse.length) }),
+    source: 'full windows',
+    id: (i: number) => `full-window-${i}`,
+  };
+  for (let i = 0; i < count; i++) {
+    const negative = (i & 1) === 1;
+    const variant = Math.floor(i / 2) % 2 === 0;
+    const change = Math.floor(i / 4) % 3;
+    for (let k = 0; k < op.k; k++) {
+      set.a[i * op.k + k] = largest(a, 0, negative !== (change === 1 && k === 1));
+      set.b[i * op.k + k] = change === 2 && k === op.k - 1 ? 0 : largest(b, 0, false);
+    }
+    set.c[i] = largest(c, addends[Math.floor(i / 12)], negative === variant);
+    base.sparse?.forEach((word, w) => {
+      set.sparse![i * base.sparse!.length + w] = word;
+    });
+  }
+  return set;
+}
+
+/** Products that are all zero beside the largest factors, and addends down to the smallest normal number. */
+export function zeroProducts(op: MmaOp): CaseSet {
+  const set = fullWindows(op);
+  const c = FORMATS[op.d] as FloatFormat;
+  const lowest = 1 - c.bias;
+  for (let i = 0; i < set.count; i++) {
+    for (let k = 0; k < op.k; k++) (i & 1 ? set.a : set.b)[i * op.k + k] = 0;
+    set.c[i] = largest(c, Math.max(lowest, -i), (i & 2) === 2);
+  }
+  return { ...set, source: 'zero products', id: (i: number) => `zero-product-${i}` };
+}
