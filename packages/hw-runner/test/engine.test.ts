@@ -129,7 +129,7 @@ describe('hardware engines on the fake drivers', () => {
       expect(chosen.length).toBeGreaterThan(2);
     });
 
-  it('integers of every size agree, wrapping and saturating', { timeout: 60_000 }, async () => {
+  it('integers of every size agree, wrapping and saturating', { timeout: 180_000 }, async () => {
     const engine = await engineOf('a100');
     for (const name of ['mma.sync.m16n8k32.s32.s8.u8.s32', 'mma.sync.m16n8k32.satfinite.s32.s8.u8.s32']) {
       const op = findOp('a100', name);
@@ -148,7 +148,7 @@ describe('hardware engines on the fake drivers', () => {
     }
   });
 
-  it('a tile chains its ranges', { timeout: 60_000 }, async () => {
+  it('a tile chains its ranges', { timeout: 180_000 }, async () => {
     const engine = await engineOf('a100');
     const op = findOp('a100', 'mma.sync.m16n8k8.f32.f16.f16.f32');
     const [m, n, k] = [3, 2, 20];
@@ -228,7 +228,7 @@ describe('hardware engines on the fake drivers', () => {
     expect((await of(cudaEngine({ executable, gpu: 4 }))).reason).toBe('there is no device 4');
   });
 
-  it('turns faults, hangs, probes and disagreements into HardwareError', { timeout: 60_000 }, async () => {
+  it('turns faults, hangs, probes and disagreements into HardwareError', { timeout: 180_000 }, async () => {
     const op = findOp('a100', 'mma.sync.m16n8k8.f32.f16.f16.f32');
     for (const [more, what, text] of [
       [',fault=sync,after=2', 'device', 'the kernel failed: 719'],
@@ -251,7 +251,7 @@ describe('hardware engines on the fake drivers', () => {
     await expect(dots(hanging, op, exactCases(op, 2))).rejects.toThrow(HardwareError);
   });
 
-  it('is a program of the exec engine, answering before its input ends', { timeout: 60_000 }, async () => {
+  it('is a program of the exec engine, answering before its input ends', { timeout: 180_000 }, async () => {
     machine(MACHINES.a100);
     const op = findOp('a100', 'mma.sync.m16n8k16.s32.s8.u8.s32');
     const exec = execEngine({ command: executable, args: ['record', '--no-header', '--api', 'cuda'] });
@@ -259,7 +259,7 @@ describe('hardware engines on the fake drivers', () => {
     expect(await dots(exec, op, batch)).toBe(await dots(referenceEngine(), op, batch));
   });
 
-  it('records a vector file', { timeout: 60_000 }, async () => {
+  it('records a vector file', { timeout: 180_000 }, async () => {
     machine(MACHINES.h100);
     const folder = mkdtempSync(join(tmpdir(), 'bitmma-record-'));
     const file = (name: string) => join(folder, name);

@@ -133,7 +133,7 @@ describe('kernels', () => {
   const probe = [ptxas13(), nvdisasm()] as const;
   it.skipIf(!probe[0] || !probe[1])(
     'kernels become the matrix opcodes that the numerics speak of',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       const expected: [string, string, RegExp][] = [
         ['mma.sync.m16n8k32.f32.e4m3.e5m2.f32', 'sm_89', /^QMMA\.16832/],

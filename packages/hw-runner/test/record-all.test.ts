@@ -83,7 +83,7 @@ describe('record-all on the fake drivers', () => {
     }
   });
 
-  it('keeps what it has when a kernel faults, and stops at its budget', { timeout: 60_000 }, async () => {
+  it('keeps what it has when a kernel faults, and stops at its budget', { timeout: 180_000 }, async () => {
     machine('gfx=gfx908,gpu=AMD Instinct MI100,fault=sync,after=2');
     const cases = join(folder, 'amd');
     await prepareCases('mi100', cases, { cases: 12, seed: 1 });
