@@ -41,6 +41,13 @@ export function planWindow(a: FormatName, b: FormatName, fraction: number): Wind
 export const windowBits = (fraction: number, terms: number): number =>
   fraction + 2 + Math.ceil(Math.log2(terms + 1)) + 1;
 
+/**
+ * Whether a sum and its addend fit one limb: N products below 2^(F + 2) in an i32, and with an addend below 2^(F + 1)
+ * a magnitude below 2^32.
+ */
+export const fitsSingle = (plan: WindowPlan, alignment: Alignment, terms: number): boolean =>
+  plan.narrow && alignment === 'RZ' && terms <= plan.chunk && (4 * terms + 2) * 2 ** plan.fraction <= 2 ** 32;
+
 const CUT: Readonly<Record<Alignment, (t: string, d: string) => string>> = {
   RZ: (t, d) => `let m = vec4i(vec4u(abs(${t})) >> ${d}); let cut = select(m, -m, ${t} < vec4i(0));`,
   RD: (t, d) => `let cut = ${t} >> ${d};`,
@@ -83,7 +90,8 @@ export function exponentPass(rows: Rows, terms: number, part: string): string {
 /**
  * Pass 2: l_i, h_i, the limbs of the signed sum of the products cut to 2^(w_i - 2 * CODE_BIAS - F), w_i the window's
  * exponent as a code sum, at least every p_i of a nonzero product. A product of zero has a small code sum, so a long
- * shift, and a significand of zero. A cut of more than 31 bits is one of 31: terms have at most 30.
+ * shift, and a significand of zero. A cut of more than 31 bits is one of 31: terms have at most 30. `single`: the sum
+ * stays in s_i, an i32.
  */
 export function sumPass(
   rows: Rows,
@@ -91,6 +99,7 @@ export function sumPass(
   alignment: Alignment,
   terms: number,
   part: string,
+  single = false,
 ): string {
   const each = (make: (i: number) => string): string => rows.indices.map(make).join('\n    ');
   const signed = (v: string): string => `(vec4i(${v} << vec4u(17u)) >> vec4u(17u))`;
@@ -134,6 +143,11 @@ export function sumPass(
     }`,
     )}`,
     );
+  const sums = each(
+    (i) =>
+      `var s${i} = vec4i(0); let e${i} = ((w${i} + vec4u(${plan.extra}u)) << vec4u(16u)) | vec4u(0xffffu);`,
+  );
+  if (single) return `${sums}\n    ${body('0u', `${terms}u`)}`;
   const chunks =
     terms <= plan.chunk
       ? `${body('0u', `${terms}u`)}\n    ${flush}`
@@ -142,7 +156,7 @@ export function sumPass(
       ${flush}
     }`;
   return `${start}
-    ${each((i) => `var s${i} = vec4i(0); let e${i} = ((w${i} + vec4u(${plan.extra}u)) << vec4u(16u)) | vec4u(0xffffu);`)}
+    ${sums}
     ${chunks}`;
 }
 

@@ -1,11 +1,12 @@
 import type { FusedWindow, MmaOp } from '@bitmma/core';
 import { blockOf, positionFunction, type Rows, rowFunction, SPECIAL, type StepSource } from '../step.js';
 import { CODE_BIAS, decodeFunction, NONZERO_SUM } from '../wgsl/decode.js';
-import { layoutOf, roundFunction, wordFunctions } from '../wgsl/round.js';
+import { layoutOf, roundFunction, roundSingleFunction, wordFunctions } from '../wgsl/round.js';
 import { scaleFunction, WIDE } from '../wgsl/wide.js';
 import {
   exponentPass,
   finishRows,
+  fitsSingle,
   overflowSource,
   planWindow,
   sumPass,
@@ -29,6 +30,7 @@ export interface FusedSource {
  */
 export function fusedSource(op: MmaOp, rule: FusedRule, terms: number): FusedSource {
   const plan = planWindow(op.a, op.b, rule.fraction);
+  const single = fitsSingle(plan, rule.alignment, terms);
   const overflow = overflowSource(rule.productOverflow, op.a, op.b, plan, terms);
   const code = (e: number): string => `${2 * CODE_BIAS + e}u`;
   const zero = rule.zeroAddendExponent === null ? '0u' : code(rule.zeroAddendExponent);
@@ -39,7 +41,6 @@ export function fusedSource(op: MmaOp, rule: FusedRule, terms: number): FusedSou
 ${decodeFunction('decodeB', { format: op.b, prescale: plan.prescaleB, fixed: false })}
 ${scaleFunction('alignTerm', rule.alignment)}
 ${wideTermFunction(op.a, op.b, rule.fraction)}
-${roundFunction('roundOutput', rule.output)}
 ${overflow.functions}
 fn windowExponent(p: vec4u, c: vec4u) -> vec4u {
   let m = c & vec4u(~WORD_SIGN);
@@ -49,6 +50,16 @@ fn windowExponent(p: vec4u, c: vec4u) -> vec4u {
   ${floor}
   return w;
 }
+${single ? finishSingle(rule) : finishWide(rule)}`,
+    step: (rows, part) => `${exponentPass(rows, terms, part)}
+    ${overflow.check(rows, part)}
+    ${rows.indices.map((i) => `let w${i} = windowExponent(p${i}, acc${i});`).join('\n    ')}
+    ${sumPass(rows, plan, rule.alignment, terms, part, single)}
+    ${finishRows(rows, (i) => `finishFusedRow(${single ? `s${i}` : `l${i}, h${i}`}, w${i}, x${i}, acc${i})`)}`,
+  };
+}
+
+const finishWide = (rule: FusedRule): string => `${roundFunction('roundOutput', rule.output)}
 fn finishFused(low: u32, high: u32, w: u32, classes: u32, c: u32) -> u32 {
   let all = withAddend(classes, c);
   if (all != 0u) { return specialWord(all); }
@@ -57,14 +68,29 @@ fn finishFused(low: u32, high: u32, w: u32, classes: u32, c: u32) -> u32 {
   if (!wordZero(c)) { sum = add64(sum, alignTerm(wordSigned(c), wordExponent(c) - WORD_FRACTION - q)); }
   return roundOutput(negative64(sum), magnitude64(sum), q);
 }
-${rowFunction('finishFused', ['u32', 'u32', 'u32', 'u32', 'u32'])}`,
-    step: (rows, part) => `${exponentPass(rows, terms, part)}
-    ${overflow.check(rows, part)}
-    ${rows.indices.map((i) => `let w${i} = windowExponent(p${i}, acc${i});`).join('\n    ')}
-    ${sumPass(rows, plan, rule.alignment, terms, part)}
-    ${finishRows(rows, (i) => `finishFusedRow(l${i}, h${i}, w${i}, x${i}, acc${i})`)}`,
-  };
+${rowFunction('finishFused', ['u32', 'u32', 'u32', 'u32', 'u32'])}`;
+
+/** finishWide where sum and addend fit one limb: sign and magnitude. c's significand has 24 bits. */
+const finishSingle = (rule: FusedRule): string => `${roundSingleFunction('roundOutput', rule.output)}
+fn finishFused(sum: i32, w: u32, classes: u32, c: u32) -> u32 {
+  let all = withAddend(classes, c);
+  if (all != 0u) { return specialWord(all); }
+  let q = i32(w) - ${2 * CODE_BIAS + rule.fraction};
+  let shift = wordExponent(c) - WORD_FRACTION - q;
+  let addend = select(wordSig(c) >> u32(clamp(-shift, 0, 31)), wordSig(c) << u32(clamp(shift, 0, 31)), shift > 0);
+  var m = u32(abs(sum));
+  var negative = sum < 0;
+  if (negative == wordNegative(c)) {
+    m += addend;
+  } else if (addend > m) {
+    m = addend - m;
+    negative = !negative;
+  } else {
+    m -= addend;
+  }
+  return roundOutput(negative, m, q);
 }
+${rowFunction('finishFused', ['i32', 'u32', 'u32', 'u32'])}`;
 
 /** NVIDIA's window: products and c aligned together. */
 export function fusedWindow(op: MmaOp, datapath: FusedWindow): StepSource {

@@ -65,6 +65,43 @@ export function roundFunction(name: string, rule: RoundRule): string {
 `;
 }
 
+const INCREMENT_SINGLE: Readonly<Record<Rounding, string>> = {
+  RZ: 'false',
+  RNE: 'rest > half || (rest == half && (sig & 1u) == 1u)',
+  RU: '!negative && rest != 0u',
+  RD: 'negative && rest != 0u',
+};
+
+/**
+ * roundFunction over one limb: `fn NAME(negative, m, q)`, m a u32. A cut of 32 bits or more leaves m itself, which lies
+ * below half of the last place unless the cut is exactly 32.
+ */
+export function roundSingleFunction(name: string, rule: RoundRule): string {
+  const { fraction, emin, infinity, sign } = layoutOf(rule.format);
+  const spare = fraction - rule.precision;
+  const tiny = rule.underflow === 'signed' ? `select(0u, ${hex(sign)}, negative)` : '0u';
+  return `fn ${name}(negative: bool, m: u32, q: i32) -> u32 {
+  if (m == 0u) { return 0u; }
+  let signBit = select(0u, ${hex(sign)}, negative);
+  let n = max(31 - i32(countLeadingZeros(m)) + q, ${emin});
+  if (n > ${1 - emin}) { return ${hex(infinity)} | signBit; }
+  let shift = n - ${rule.precision} - q;
+  var sig = m << u32(max(-shift, 0));
+  if (shift > 0) {
+    let drop = u32(min(shift, 33));
+    sig = select(m >> (drop & 31u), 0u, drop > 31u);
+    // rest and half in units that hold both: m itself beyond 31 bits, where half is 2^31 or more than any m.
+    let rest = select(m & ((1u << (drop & 31u)) - 1u), m, drop > 31u);
+    let half = select(1u << ((drop - 1u) & 31u), 0xffffffffu, drop > 32u);
+    if (${INCREMENT_SINGLE[rule.rounding]}) { sig += 1u; }
+  }
+  let word = (u32(n - ${emin}) << ${fraction}u) + (sig << ${spare}u);
+  if (word == 0u) { return ${tiny}; }
+  return min(word, ${hex(infinity)}) | signBit;
+}
+`;
+}
+
 /** `decodeWord(w)` of the output format: sig and e of a finite word, and its class. */
 export function wordFunctions(output: Output): string {
   const { fraction, emin, infinity, sign } = layoutOf(output.format);
