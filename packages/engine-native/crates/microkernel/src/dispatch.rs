@@ -7,6 +7,35 @@ use crate::microkernel::plain::{Plain, Unit};
 use crate::microkernel::{avx2, avx512};
 use crate::params::{Family, Format, Output, Params};
 
+/// CDNA2's trees of an instruction set, for blocks that fill the instruction.
+#[cfg(target_arch = "x86_64")]
+macro_rules! pairwise {
+    ($isa:ident, $p:expr) => {{
+        fn make<U: Unit>(p: &Params) -> Kernel {
+            Kernel::new(*p, p.k, Box::new(Plain::<U>::new(p.a, p.b, p.k)))
+        }
+        use $isa::pairwise::Tree;
+        let p: &Params = $p;
+        let half = |f| matches!(f, Format::Fp16 | Format::Bf16);
+        // Only bf16's range has subnormal products.
+        let wide = p.a == Format::Bf16 || p.b == Format::Bf16;
+        match (p.family, p.output) {
+            (Family::Pairwise { block }, Output::Fp32Rne)
+                if half(p.a) && half(p.b) && p.k.is_multiple_of(block) =>
+            {
+                match (block, wide) {
+                    (4, true) => Some(make::<Tree<4, true>>(p)),
+                    (4, false) => Some(make::<Tree<4, false>>(p)),
+                    (2, true) => Some(make::<Tree<2, true>>(p)),
+                    (2, false) => Some(make::<Tree<2, false>>(p)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }};
+}
+
 /// The micro-kernel of `isa` for this op; None where there is none, or where the machine lacks `isa`.
 pub fn select(params: &Params, isa: Isa) -> Option<Kernel> {
     if !isa.available() {
@@ -15,11 +44,13 @@ pub fn select(params: &Params, isa: Isa) -> Option<Kernel> {
     match isa {
         Isa::Scalar => None,
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => plain::<avx2::plain::Fma, avx2::plain::Pairs>(params).or_else(|| select_avx2(params)),
+        Isa::Avx2 => plain::<avx2::plain::Fma, avx2::plain::Pairs>(params)
+            .or_else(|| pairwise!(avx2, params))
+            .or_else(|| select_avx2(params)),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => {
-            plain::<avx512::plain::Fma, avx512::plain::Vnni>(params).or_else(|| select_avx512(params))
-        }
+        Isa::Avx512 => plain::<avx512::plain::Fma, avx512::plain::Vnni>(params)
+            .or_else(|| pairwise!(avx512, params))
+            .or_else(|| select_avx512(params)),
         #[cfg(not(target_arch = "x86_64"))]
         _ => None,
     }

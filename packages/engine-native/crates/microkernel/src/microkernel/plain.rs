@@ -161,3 +161,22 @@ pub fn bytes(words: &[u32]) -> u32 {
 pub fn is_nan(word: u32) -> bool {
     word << 1 > 0xFF00_0000
 }
+
+pub fn is_nonfinite(word: u32) -> bool {
+    word << 1 >= 0xFF00_0000
+}
+
+/// The fp32 word of a bf16 or fp16 word, a subnormal as a zero of its sign.
+pub fn flushed_fp32(word: u32, format: Format) -> u32 {
+    let (bits, fraction) = if format == Format::Bf16 { (8, 7) } else { (5, 10) };
+    let sign = (word >> (bits + fraction) & 1) << 31;
+    let x = word >> fraction & ((1 << bits) - 1);
+    let m = (word & ((1 << fraction) - 1)) << (23 - fraction);
+    if x == 0 {
+        sign
+    } else if x + 1 == 1 << bits {
+        sign | 0x7F80_0000 | m
+    } else {
+        sign | (x + 128 - (1 << (bits - 1))) << 23 | m
+    }
+}

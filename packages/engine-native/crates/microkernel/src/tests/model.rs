@@ -222,6 +222,37 @@ fn byte(f: Format, w: u32) -> i64 {
     if f == Format::S8 { i64::from(w as u8 as i8) } else { i64::from(w as u8) }
 }
 
+fn flushed(x: f32) -> f32 {
+    if x.abs() < f32::MIN_POSITIVE { 0f32.copysign(x) } else { x }
+}
+
+/// CDNA2 (numerics 4.4) with the host's fp32 operations, special operands left to IEEE: kernels hand back every
+/// element that has one.
+fn pairwise(p: &Params, a: &[u32], b: &[u32], c: u32) -> u32 {
+    let number = |f: Format, w: u32| match decode(f, w) {
+        Value::Nan => f32::NAN,
+        Value::Inf(n) => {
+            if n {
+                f32::NEG_INFINITY
+            } else {
+                f32::INFINITY
+            }
+        }
+        Value::Finite(n, sig, lsb, _) => {
+            let m = sig as f64 * 2f64.powi(lsb);
+            let subnormal = m < 2f64.powi(if f == Format::Fp16 { -14 } else { -126 });
+            let m = if subnormal { 0.0 } else { m as f32 };
+            if n { -m } else { m }
+        }
+    };
+    let mut level: Vec<f32> =
+        a.iter().zip(b).map(|(x, y)| flushed(number(p.a, *x) * number(p.b, *y))).collect();
+    while level.len() > 1 {
+        level = level.chunks(2).map(|pair| flushed(pair[0] + pair[1])).collect();
+    }
+    flushed(flushed(f32::from_bits(c)) + level[0]).to_bits()
+}
+
 /// One instruction's block step.
 fn block(p: &Params, a: &[u32], b: &[u32], c: u32) -> u32 {
     match p.family {
@@ -234,6 +265,10 @@ fn block(p: &Params, a: &[u32], b: &[u32], c: u32) -> u32 {
                 let d = f32::from_bits(*x).mul_add(f32::from_bits(*y), f32::from_bits(c));
                 if d.is_nan() { 0xFFC0_0000 } else { d.to_bits() }
             });
+        }
+        Family::Pairwise { block } => {
+            let steps = a.chunks(block).zip(b.chunks(block));
+            return steps.fold(c, |c, (a, b)| pairwise(p, a, b, c));
         }
         _ => {}
     }

@@ -26,3 +26,15 @@ fn sequential_fma() {
         }
     }
 }
+
+#[test]
+fn pairwise() {
+    for isa in [Isa::Avx2, Isa::Avx512] {
+        for (f, block) in [(Format::Fp16, 4), (Format::Bf16, 4), (Format::Bf16, 2)] {
+            for k in [4, 16] {
+                let family = Family::Pairwise { block };
+                assert_exact(&Params { family, a: f, b: f, output: Output::Fp32Rne, k }, isa, 4, 0.5);
+            }
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! AVX2 micro-kernels.
 
 mod narrow;
+pub(crate) mod pairwise;
 pub(crate) mod plain;
 pub(crate) mod window_f32;
 pub(crate) mod window_i32;
