@@ -7,14 +7,14 @@ use crate::microkernel::plain::{Plain, Unit};
 use crate::microkernel::{avx2, avx512};
 use crate::params::{Family, Format, Output, Params};
 
-/// CDNA2's trees of an instruction set, for blocks that fill the instruction.
+/// CDNA1's sums and CDNA2's trees of an instruction set, for blocks that fill the instruction.
 #[cfg(target_arch = "x86_64")]
-macro_rules! pairwise {
+macro_rules! blocks {
     ($isa:ident, $p:expr) => {{
         fn make<U: Unit>(p: &Params) -> Kernel {
             Kernel::new(*p, p.k, Box::new(Plain::<U>::new(p.a, p.b, p.k)))
         }
-        use $isa::pairwise::Tree;
+        use $isa::{exact::Sum, pairwise::Tree};
         let p: &Params = $p;
         let half = |f| matches!(f, Format::Fp16 | Format::Bf16);
         // Only bf16's range has subnormal products.
@@ -28,6 +28,16 @@ macro_rules! pairwise {
                     (4, false) => Some(make::<Tree<4, false>>(p)),
                     (2, true) => Some(make::<Tree<2, true>>(p)),
                     (2, false) => Some(make::<Tree<2, false>>(p)),
+                    _ => None,
+                }
+            }
+            (Family::Exact { block }, Output::Fp32Rne)
+                if half(p.a) && half(p.b) && p.k.is_multiple_of(block) =>
+            {
+                // Errors of four products are exact together in fp16's range alone.
+                match (block, wide) {
+                    (4, false) => Some(make::<Sum<4>>(p)),
+                    (2, _) => Some(make::<Sum<2>>(p)),
                     _ => None,
                 }
             }
@@ -45,11 +55,11 @@ pub fn select(params: &Params, isa: Isa) -> Option<Kernel> {
         Isa::Scalar => None,
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => plain::<avx2::plain::Fma, avx2::plain::Pairs>(params)
-            .or_else(|| pairwise!(avx2, params))
+            .or_else(|| blocks!(avx2, params))
             .or_else(|| select_avx2(params)),
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => plain::<avx512::plain::Fma, avx512::plain::Vnni>(params)
-            .or_else(|| pairwise!(avx512, params))
+            .or_else(|| blocks!(avx512, params))
             .or_else(|| select_avx512(params)),
         #[cfg(not(target_arch = "x86_64"))]
         _ => None,

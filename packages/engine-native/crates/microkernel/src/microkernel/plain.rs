@@ -180,3 +180,13 @@ pub fn flushed_fp32(word: u32, format: Format) -> u32 {
         sign | (x + 128 - (1 << (bits - 1))) << 23 | m
     }
 }
+
+/// The fp32 word of a bf16 or fp16 word.
+pub fn exact_fp32(word: u32, format: Format) -> u32 {
+    let m = word & 0x3FF;
+    if format == Format::Bf16 || word & 0x7C00 != 0 || m == 0 {
+        return if format == Format::Bf16 { word << 16 } else { flushed_fp32(word, format) };
+    }
+    // An fp16 subnormal m 2^-24 is normal in fp32.
+    (m as f32 * 2f32.powi(-24)).to_bits() | (word & 0x8000) << 16
+}

@@ -222,6 +222,44 @@ fn byte(f: Format, w: u32) -> i64 {
     if f == Format::S8 { i64::from(w as u8 as i8) } else { i64::from(w as u8) }
 }
 
+/// CDNA1 (numerics 4.3): every term in 32-bit digits above 2^-320, the sum rounded once.
+fn exact(pairs: &[(Value, Value)], c: u32, o: Output) -> u32 {
+    const LOW: i32 = -320;
+    let c = decode(Format::Fp32, c);
+    if let Some(word) = specials(pairs, c, &out(o, true)) {
+        return word;
+    }
+    let mut digits = [0i64; 24];
+    for t in products(pairs).into_iter().chain(term(c)) {
+        let shift = (t.lsb - LOW) as u32;
+        let wide = u128::from(t.sig) << (shift % 32);
+        for i in 0..4 {
+            let digit = (wide >> (32 * i)) as u32;
+            digits[(shift / 32 + i) as usize] += if t.neg { -i64::from(digit) } else { i64::from(digit) };
+        }
+    }
+    let carry = |digits: &mut [i64; 24]| {
+        for i in 0..23 {
+            let up = digits[i] >> 32;
+            digits[i] -= up << 32;
+            digits[i + 1] += up;
+        }
+    };
+    carry(&mut digits);
+    let neg = digits[23] < 0;
+    if neg {
+        digits = digits.map(|d| -d);
+        carry(&mut digits);
+    }
+    let Some(top) = digits.iter().rposition(|&d| d != 0) else { return 0 };
+    let low = top.saturating_sub(2);
+    let head = digits[low..=top].iter().rev().fold(0, |head, &d| head << 32 | i128::from(d));
+    // What lies below 64 bits and more is one odd unit.
+    let sticky = i128::from(digits[..low].iter().any(|&d| d != 0));
+    let head = head << 1 | sticky;
+    finish(o, if neg { -head } else { head }, LOW + 32 * low as i32 - 1)
+}
+
 fn flushed(x: f32) -> f32 {
     if x.abs() < f32::MIN_POSITIVE { 0f32.copysign(x) } else { x }
 }
@@ -275,6 +313,7 @@ fn block(p: &Params, a: &[u32], b: &[u32], c: u32) -> u32 {
     let pairs: Vec<_> = a.iter().zip(b).map(|(&x, &y)| (decode(p.a, x), decode(p.b, y))).collect();
     match p.family {
         Family::FusedWindow { fraction, floor, .. } => fused(&pairs, c, fraction, floor, p.output),
+        Family::Exact { block } => pairs.chunks(block).fold(c, |c, pairs| exact(pairs, c, p.output)),
         Family::SplitWindow { fraction, floor, select_bit, .. } => {
             let pick = |set: usize| -> Vec<_> {
                 pairs

@@ -38,3 +38,15 @@ fn pairwise() {
         }
     }
 }
+
+#[test]
+fn exact_sums() {
+    for isa in [Isa::Avx2, Isa::Avx512] {
+        for (f, block) in [(Format::Fp16, 4), (Format::Bf16, 2)] {
+            for k in [4, 8] {
+                let family = Family::Exact { block };
+                assert_exact(&Params { family, a: f, b: f, output: Output::Fp32Rne, k }, isa, 4, 0.5);
+            }
+        }
+    }
+}

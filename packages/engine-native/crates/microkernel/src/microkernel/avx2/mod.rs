@@ -1,5 +1,6 @@
 //! AVX2 micro-kernels.
 
+pub(crate) mod exact;
 mod narrow;
 pub(crate) mod pairwise;
 pub(crate) mod plain;

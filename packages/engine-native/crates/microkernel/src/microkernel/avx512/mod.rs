@@ -1,6 +1,7 @@
 //! AVX-512 micro-kernels.
 
 mod chain_f64;
+pub(crate) mod exact;
 pub(crate) mod pairwise;
 pub(crate) mod plain;
 pub(crate) mod split_f64;
