@@ -1,4 +1,5 @@
 import type { Register } from '../io.js';
+import { appCommand } from './app.js';
 import { compareCommand } from './compare.js';
 import { conformanceCommand } from './conformance.js';
 import { devicesCommand } from './devices.js';
@@ -26,4 +27,5 @@ export const COMMANDS: readonly Register[] = [
   pruneCommand,
   conformanceCommand,
   recordCommand,
+  appCommand,
 ];
