@@ -82,6 +82,13 @@ export class Book {
     return wordToHex(readWord(this.#pages[page].d, at, bits), bits);
   }
 
+  /** The addend of an entry in hex. */
+  addend(index: number): string {
+    const { page, at } = this.entries[index];
+    const bits = FORMATS[this.signature.c].wordBits;
+    return wordToHex(readWord(this.#pages[page].set.c, at, bits), bits);
+  }
+
   /** Entries packed as one set with the box's answers as d, under an op. */
   gather(indices: readonly number[], op: MmaOp): CaseSet & { readonly d: WordArray } {
     const count = indices.length;
@@ -150,7 +157,9 @@ export class Book {
     if (killed !== undefined) return killed;
     const own: number[] = [];
     const other: number[] = [];
-    this.entries.forEach((entry, i) => (groups.includes(entry.group) ? own : other).push(i));
+    this.entries.forEach((entry, i) => {
+      (groups.includes(entry.group) ? own : other).push(i);
+    });
     const [found] = await this.wrong(op, [...own, ...other], 0);
     if (found === undefined) return null;
     this.#killers.unshift(found);

@@ -1,7 +1,7 @@
 /** Finds the member of a kind that fits the answers: one axis, or two coupled ones, at a time on a working set. */
 import type { Datapath, DatapathKind } from '@bitmma/core';
 import { opWith, type Signature } from '../signature.js';
-import { AXES, type Axis, PAIRS, type Value, valueOf, withValue } from '../space/axes.js';
+import { AXES, type Axis, COUPLED, fieldOf, type Value, withValue } from '../space/axes.js';
 import type { Group } from '../vectors/spec.js';
 import type { Book } from './book.js';
 
@@ -12,29 +12,26 @@ export interface Fit {
 }
 
 /** Axes fitted first, on the vectors made for them, in the order in which they stand free of the later ones. */
-const STAGES: readonly { readonly axes: readonly string[]; readonly groups: readonly Group[] }[] = [
+const STAGES: readonly {
+  readonly axes: readonly string[];
+  readonly groups: readonly Group[];
+  /** A kind in which these vectors mix these axes with later ones. */
+  readonly not?: DatapathKind;
+}[] = [
   { axes: ['output.rounding', 'output.precision'], groups: ['output'] },
-  {
-    axes: ['fraction', 'alignment', 'selectBit'],
-    groups: ['window'],
-  },
+  { axes: ['fraction', 'alignment'], groups: ['even'] },
+  { axes: ['fraction', 'alignment', 'selectBit'], groups: ['window', 'even'], not: 'cdna3-odd-even' },
+  { axes: ['mergeFraction', 'mergeRounding'], groups: ['window'] },
   { axes: ['block', 'mergeFraction', 'mergeRounding'], groups: ['order'] },
   { axes: ['scaleFraction', 'productFraction'], groups: ['scale'] },
   { axes: ['group', 'groupAddendFraction'], groups: ['group'] },
   { axes: ['dominantFraction', 'dominantGroup'], groups: ['dominant'] },
   { axes: ['leaveOut'], groups: ['bottom'] },
   { axes: ['flushInputs', 'flushResults', 'output.underflow'], groups: ['subnormal', 'special'] },
+  // From a sum that is not cut before: what normalisation cuts shows at one place below every leading bit.
+  { axes: ['normalFraction', 'normalRounding'], groups: ['addend'] },
   {
-    axes: [
-      'addition',
-      'addendRounding',
-      'addendFraction',
-      'addendReach',
-      'sumFraction',
-      'sumRounding',
-      'normalFraction',
-      'normalRounding',
-    ],
+    axes: ['addition', 'addendRounding', 'addendFraction', 'addendReach', 'sumFraction', 'sumRounding'],
     groups: ['addend'],
   },
   { axes: ['floor', 'zeroAddendExponent'], groups: ['low', 'subnormal'] },
@@ -42,6 +39,8 @@ const STAGES: readonly { readonly axes: readonly string[]; readonly groups: read
 ];
 
 const HALF = 70;
+/** Predicted dots after which the stages of a kind that does not fit are cut short. */
+const STAGE_BUDGET = 60_000;
 
 /** Spreads `count` of the items over the list. */
 const sample = <T>(items: readonly T[], count: number): T[] => {
@@ -81,11 +80,12 @@ export class Fitter {
     const axes = names.map((name) => this.#axes.find((axis) => axis.name === name));
     if (axes.some((axis) => axis === undefined)) return { datapath, best };
     const candidates = (axis: Axis): readonly Value[] => {
-      const own = valueOf(datapath, axis.name);
+      const own = fieldOf(datapath, axis.name);
       const domain = axis.domain(this.signature);
-      // In a pair, long numeric axes stay near: 8 on both sides.
+      // Among coupled axes, long numeric ones stay near: 8 on both sides of a pair, 4 of three, 2 of four.
+      const near = [8, 8, 8, 4, 2][names.length];
       if (names.length > 1 && domain.length > 20 && typeof own === 'number')
-        return domain.filter((v) => v === null || (typeof v === 'number' && Math.abs(v - own) <= 8));
+        return domain.filter((v) => v === null || (typeof v === 'number' && Math.abs(v - own) <= near));
       return domain;
     };
     const visit = async (candidate: Datapath, depth: number): Promise<void> => {
@@ -100,7 +100,7 @@ export class Fitter {
         return;
       }
       for (const value of candidates(axis)) {
-        if (names.length === 1 && value === valueOf(datapath, axis.name)) continue;
+        if (names.length === 1 && value === fieldOf(datapath, axis.name)) continue;
         await visit(withValue(candidate, axis.name, value), depth + 1);
       }
     };
@@ -113,7 +113,7 @@ export class Fitter {
     indices: readonly number[],
     axes: readonly string[],
     rounds: number,
-    pairs: boolean,
+    coupled: boolean,
   ): Promise<{ datapath: Datapath; wrong: readonly number[] }> {
     let kept = datapath;
     let wrong: readonly number[] = await this.wrongOn(kept, indices);
@@ -130,7 +130,8 @@ export class Fitter {
           ({ datapath: current, best } = await this.improve(current, set, best, names));
       };
       for (const name of axes) await step([name]);
-      if (pairs) for (const pair of PAIRS) if (pair.every((name) => axes.includes(name))) await step(pair);
+      if (coupled)
+        for (const names of COUPLED) if (names.every((name) => axes.includes(name))) await step(names);
       if (current === kept) break;
       const next = await this.wrongOn(current, indices, wrong.length);
       if (next.length < wrong.length) [kept, wrong] = [current, next];
@@ -150,8 +151,10 @@ export class Fitter {
   /** Staged fit from a start: each stage's axes on the vectors made for them. `wrong` counts those of 240 answers. */
   async stages(start: Datapath): Promise<Fit> {
     const names = this.#axes.map((axis) => axis.name);
+    this.#until = this.book.predicted + STAGE_BUDGET;
     let datapath = start;
-    for (const { axes, groups } of STAGES) {
+    for (const { axes, groups, not } of STAGES) {
+      if (not === this.kind) continue;
       const own = axes.filter((name) => names.includes(name));
       const indices = sample(this.indicesOf(groups), 240);
       if (own.length > 0) ({ datapath } = await this.descend(datapath, indices, own, 4, own.length < 3));

@@ -8,7 +8,7 @@ import {
   UnsupportedError,
 } from '@bitmma/core';
 import { campaignsFor, generateCases, type SmallestFailure, shrinkMismatch } from '@bitmma/core/conformance';
-import { opWith, type Signature } from '../signature.js';
+import { exponentsOf, opWith, type Signature } from '../signature.js';
 import { kindsFor, withValue } from '../space/axes.js';
 import { startOf } from '../space/start.js';
 import { firstQuestions, type PoolOptions } from '../vectors/pool.js';
@@ -78,10 +78,23 @@ export function nanWordOf(book: Book): string | null {
   return null;
 }
 
+/** Fraction bits of a result: the deepest single bit of c that comes through with every product zero. */
+export function precisionOf(book: Book): number {
+  const { fraction, bottom } = exponentsOf(book.signature.d);
+  let deepest = 0;
+  book.entries.forEach((entry, i) => {
+    const bit = entry.group === 'output' ? /^c with bit (\d+)$/.exec(book.note(i)) : null;
+    if (bit !== null && book.answer(i) === book.addend(i)) deepest = Math.max(deepest, Number(bit[1]));
+  });
+  return deepest > 0 && bottom < 0 ? deepest : fraction;
+}
+
 const MOST_ROUNDS = 12;
 /** Predicted dots that a kind may take before others are tried, and in the end. */
 const BRIEF = 150_000;
 const LONG = 600_000;
+/** Wrong answers of 240 up to which a plainer kind is followed. */
+const NEARLY = 6;
 /** Fits that are followed to the end when none fits. */
 const LAST_RESORTS = 3;
 
@@ -146,11 +159,16 @@ export async function identify(
     throw new UnsupportedError(`probe: expected a floating-point instruction, got ${signature.a} operands`);
   const book = new Book(signature, box, judge);
   for (const part of firstQuestions(signature, options.pool)) await book.ask(part.group, part.set, part.note);
+  const precision = precisionOf(book);
+  if (precision < exponentsOf(signature.d).fraction)
+    for (const part of firstQuestions(signature, { ...options.pool, precision, drawn: 0, perCampaign: 0 }))
+      if (part.set.count > 0) await book.ask(part.group, part.set, part.note);
   onProgress?.(`${book.queries} first questions answered`);
   const nan = nanWordOf(book) ?? '7'.padEnd(FORMATS[signature.d].wordBits / 4, 'f');
 
   const kinds = await glance(book, kindsFor(signature), nan);
-  let best: { datapath: Datapath; wrong: readonly number[] } | null = null;
+  type Found = { datapath: Datapath; wrong: readonly number[] };
+  let best: Found | null = null;
   type Start = Identification['start'];
   let start: Start = 'neutral';
   const staged: { kind: FloatKind; fit: Fit; how: Start }[] = [];
@@ -175,8 +193,26 @@ export async function identify(
   for (const prior of priors)
     if (prior.kind !== 'integer' && kinds.some(({ kind }) => kind === prior.kind))
       await attempt(prior.kind, withValue(prior, 'output.nan', nan), 'prior');
+  /** Where a plainer kind fits every answer too, it is the one held. */
+  const simplest = async (): Promise<void> => {
+    const held = (best as Found | null)?.datapath.kind;
+    if (!fits() || held === undefined) return;
+    for (const kind of kindsFor(signature)) {
+      if (kind === held) return;
+      const from = kinds.find((ranked) => ranked.kind === kind)!.start;
+      const known =
+        staged.find((next) => next.kind === kind)?.fit ?? (await new Fitter(book, kind).stages(from));
+      if (known.wrong.length > NEARLY) continue;
+      const done = await new Fitter(book, kind).finish(known.datapath, BRIEF);
+      if (done.wrong.length > 0) continue;
+      [best, start] = [done, 'neutral'];
+      onProgress?.(`${kind}: fits every answer too, and is plainer`);
+      return;
+    }
+  };
   // The nearest are followed further before the box counts as outside.
   for (const next of byWrong().slice(0, LAST_RESORTS)) await finish(next, LONG);
+  await simplest();
   let held = best!.datapath as Datapath;
   let inside = best!.wrong.length === 0;
 

@@ -1,7 +1,7 @@
 /** Around a hypothesis: which other values of each axis the answers refute, which are proved equal, which stay open. */
 import type { Datapath } from '@bitmma/core';
 import { opWith } from '../signature.js';
-import { AXES, type Axis, kindsFor, type Value, valueOf, withValue } from '../space/axes.js';
+import { AXES, type Axis, fieldOf, kindsFor, type Value, withValue } from '../space/axes.js';
 import { normalKey, proveEqual } from '../space/normal-form.js';
 import { startOf } from '../space/start.js';
 import type { Book } from './book.js';
@@ -111,7 +111,7 @@ export async function survey(book: Book, held: Datapath, options: SurveyOptions)
   };
   if (held.kind === 'integer') return { ...result, moved: null };
   for (const axis of AXES[held.kind]) {
-    const value = valueOf(held, axis.name);
+    const value = fieldOf(held, axis.name);
     const domain = axis.domain(signature);
     const equal: Value[] = [];
     const apart: Value[] = [];

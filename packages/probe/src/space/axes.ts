@@ -13,7 +13,7 @@ export interface Axis {
   domain(signature: Signature): readonly Value[];
 }
 
-export function valueOf(datapath: Datapath, name: string): Value {
+export function fieldOf(datapath: Datapath, name: string): Value {
   let inner: unknown = datapath;
   for (const key of name.split('.')) inner = (inner as Record<string, unknown>)[key];
   return inner as Value;
@@ -72,7 +72,7 @@ const OUTPUT: readonly Axis[] = [
 const IEEE_OUTPUT = [OUTPUT[0]];
 
 const WINDOW: readonly Axis[] = [
-  axis('fraction', ['window', 'order'], () => FRACTIONS),
+  axis('fraction', ['even', 'window', 'order'], () => FRACTIONS),
   axis('alignment', ['window', 'low', 'addend'], () => CUTS),
   axis('block', ['order', 'window'], blocks),
   axis('floor', ['low', 'subnormal'], floors),
@@ -161,8 +161,8 @@ export function kindsFor(signature: Signature): Exclude<DatapathKind, 'integer'>
   });
 }
 
-/** Fields that are fitted together: a change in one hides behind the other. */
-export const PAIRS: readonly (readonly [string, string])[] = [
+/** Fields that are fitted together: a change in one hides behind the others. */
+export const COUPLED: readonly (readonly string[])[] = [
   ['fraction', 'alignment'],
   ['sumFraction', 'sumRounding'],
   ['normalFraction', 'normalRounding'],
@@ -179,6 +179,8 @@ export const PAIRS: readonly (readonly [string, string])[] = [
   ['flushInputs', 'flushResults'],
   ['block', 'output.rounding'],
   ['output.rounding', 'addition'],
+  ['sumFraction', 'normalFraction', 'normalRounding'],
+  ['fraction', 'alignment', 'mergeFraction', 'mergeRounding'],
 ];
 
 export const widthOf = slotCount;

@@ -84,6 +84,12 @@ function block(r: Rewriter, length: number): void {
 }
 
 function underflow(r: Rewriter, bounds: Bounds, lowest: number, canonical: Output['underflow']): void {
+  if (r.fields.output.rounding === 'RD')
+    r.set(
+      'output.underflow',
+      canonical,
+      'rounding down takes only positive sums to zero, whose sign is + either way',
+    );
   const smallest = bounds.d.emin - r.fields.output.precision;
   if (lowest >= smallest)
     r.set(
@@ -164,6 +170,13 @@ function fused(r: Rewriter, bounds: Bounds): void {
   block(r, bounds.k);
   overflow(r, bounds);
   const z = r.fields.zeroAddendExponent as number | null;
+  const bound = r.fields.floor as number | null;
+  if (z !== null && bound !== null && bound <= z && bound <= bounds.c.emin)
+    r.set(
+      'floor',
+      null,
+      `a nonzero c has an exponent of at least ${bounds.c.emin}, a zero one counts as ${z}: neither is below ${bound}`,
+    );
   const floor = r.fields.floor as number | null;
   if (z !== null) {
     if (z <= bounds.emin)
@@ -223,6 +236,18 @@ function lateAddend(r: Rewriter, bounds: Bounds): void {
       'normalFraction',
       null,
       `the sum leads at most ${carry} above c: a cut ${normal} below it is at or under the cut ${sum} below c`,
+    );
+  const { rounding, precision } = r.fields.output;
+  if (
+    r.fields.normalFraction !== null &&
+    rounding === 'RD' &&
+    r.fields.normalRounding === 'RD' &&
+    normal! >= precision
+  )
+    r.set(
+      'normalFraction',
+      null,
+      'the result is rounded down at the same or a higher place: a cut down before is absorbed',
     );
   if (r.fields.normalFraction === null) r.set('normalRounding', 'RZ', 'there is no cut after normalisation');
   const f = (r.fields.normalFraction as number | null) ?? 0;

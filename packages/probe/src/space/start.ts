@@ -17,12 +17,12 @@ export function startOf(kind: Exclude<DatapathKind, 'integer'>, signature: Signa
     zeroAddendExponent: exponentsOf(d).emin,
     productOverflow: null,
     addendFraction: w + 1,
-    addendRounding: 'RZ',
+    addendRounding: 'RD',
     addendReach: null,
-    sumFraction: w + 9,
-    sumRounding: 'RZ',
+    sumFraction: 72,
+    sumRounding: 'RD',
     normalFraction: null,
-    normalRounding: 'RZ',
+    normalRounding: 'RD',
   } as const;
   switch (kind) {
     case 'fused-window':
@@ -43,7 +43,7 @@ export function startOf(kind: Exclude<DatapathKind, 'integer'>, signature: Signa
         ...window,
         block: k - (k % 2),
         mergeFraction: w + 1,
-        mergeRounding: 'RZ',
+        mergeRounding: 'RD',
         ...addend,
         output,
       };

@@ -69,6 +69,18 @@ export function lowVectors(scope: Scope): void {
         });
       }
   }
+  // A power of two less one bit far below it: truncation shows whether the bit was kept.
+  for (let depth = 1; depth <= 64; depth++)
+    for (const base of [d.bottom, d.bottom + 3, d.emin])
+      add({
+        group: 'low',
+        note: `2^${base} less 2^${base - depth}`,
+        terms: [
+          { slot: 0, ...pow(base) },
+          { slot: 1, ...pow(base - depth, -1) },
+        ],
+      });
+  unnormalised(scope);
   // A pair that cancels sets the exponent: what of half the smallest result and a bit below it the cuts keep.
   for (let e = d.bottom + 6; e <= d.bottom + 26; e++)
     for (let depth = 5; depth <= 10; depth++)
@@ -134,4 +146,36 @@ function subnormalInput(scope: Scope, own: 'a' | 'b', sign: 1 | -1): void {
       terms: [{ slot: 0, ...pow(bottom), factors }],
       c: pow(Math.max(scope.c.bottom, emin - depth)),
     });
+}
+
+/**
+ * Products that are larger than their exponent says, so that sums of the smallest result have a window below it: the
+ * smallest result made of (7/4)^2, (3/2)^2 and 3/2, less one bit.
+ */
+function unnormalised({ add, d }: Scope): void {
+  const made = (e: number, count: number, first: number) => {
+    const eb = Math.floor(e / 2);
+    const factors = {
+      49: [at(7, e - eb - 2), at(7, eb - 2)],
+      9: [at(3, e - eb - 1), at(3, eb - 1)],
+      3: [at(3, e - eb - 1), at(1, eb)],
+    } as const;
+    const one = (m: 49 | 9 | 3, slot: number) => ({ slot, ...pow(e), factors: factors[m] });
+    const pattern: (49 | 9 | 3)[] = [
+      ...Array.from({ length: 4 * count }, () => 49 as const),
+      ...Array.from({ length: count }, () => 9 as const),
+      ...Array.from({ length: count }, () => 3 as const),
+    ];
+    return pattern.map((m, i) => one(m, first + i));
+  };
+  for (const [e, count] of [
+    [d.bottom - 4, 1],
+    [d.bottom - 5, 2],
+  ] as const)
+    for (let depth = 12; depth <= 60; depth++)
+      add({
+        group: 'low',
+        note: `the smallest result of products at 2^${e}, less a bit ${depth} below`,
+        terms: [...made(e, count, 0), { slot: 6 * count, ...pow(e - depth, -1) }],
+      });
 }

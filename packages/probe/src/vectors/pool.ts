@@ -30,6 +30,8 @@ export interface PoolOptions {
   readonly seed?: number;
   /** Most vectors of one targeted group; every n-th is taken where there are more. Default 640. */
   readonly perGroup?: number;
+  /** Fraction bits of the result where a first reading shows fewer than its format has. */
+  readonly precision?: number;
 }
 
 const GROUPS: readonly Group[] = [
@@ -37,6 +39,7 @@ const GROUPS: readonly Group[] = [
   'subnormal',
   'output',
   'window',
+  'even',
   'order',
   'addend',
   'low',
@@ -53,7 +56,7 @@ export function firstQuestions(signature: Signature, options: PoolOptions = {}):
   const { drawn = 500, perCampaign = 24, seed = 1, perGroup = 640 } = options;
   const op = opWith(signature, PLACEHOLDER);
   const all = new Cases(signature);
-  const scope = scopeOf(signature, all);
+  const scope = scopeOf(signature, all, options.precision);
   for (const write of [
     specialVectors,
     lowVectors,

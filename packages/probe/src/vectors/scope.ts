@@ -18,10 +18,11 @@ export interface Scope {
   add(spec: Spec): boolean;
 }
 
-export function scopeOf(signature: Signature, cases: Cases): Scope {
+export function scopeOf(signature: Signature, cases: Cases, precision?: number): Scope {
   const a = exponentsOf(signature.a);
   const b = exponentsOf(signature.b);
-  const d = exponentsOf(signature.d);
+  const own = exponentsOf(signature.d);
+  const d = precision === undefined ? own : { ...own, fraction: precision };
   const low = a.bottom + b.bottom;
   const high = a.top + b.top;
   return {

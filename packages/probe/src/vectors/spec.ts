@@ -12,6 +12,7 @@ export type Group =
   | 'subnormal'
   | 'output'
   | 'window'
+  | 'even'
   | 'order'
   | 'addend'
   | 'low'

@@ -23,7 +23,7 @@ export function windowVectors(scope: Scope): void {
             });
           for (const [x, y, z] of trios(scope)) {
             add({
-              group: 'window',
+              group: y === 2 ? 'even' : 'window',
               note: `1 - 1 + product at depth ${depth}`,
               terms: [
                 { slot: x, ...pow(e) },
