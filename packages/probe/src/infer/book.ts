@@ -1,10 +1,17 @@
 /** Every question asked of a black box with its answer, and how many of them a hypothesis gets wrong. */
 import { type Engine, FORMATS, type MmaOp, type Session, type WordArray } from '@bitmma/core';
-import { allocateCases, batchOf, type CaseSet, sameWord } from '@bitmma/core/conformance';
+import {
+  allocateCases,
+  batchOf,
+  type CaseSet,
+  recordOf,
+  sameWord,
+  type VectorRecord,
+} from '@bitmma/core/conformance';
 import { readWord, wordToHex } from '@bitmma/core/formats';
 import { opWith, type Signature } from '../signature.js';
 import { PLACEHOLDER } from '../space/placeholder.js';
-import type { Group } from '../vectors/spec.js';
+import type { Group, Reading } from '../vectors/spec.js';
 
 /** The words of one set of cases, run by a session. */
 export async function runCases(session: Session, set: CaseSet): Promise<WordArray> {
@@ -18,6 +25,7 @@ interface Page {
   readonly set: CaseSet;
   readonly d: WordArray;
   readonly note: (index: number) => string;
+  readonly reading: ((index: number) => Reading | undefined) | undefined;
 }
 
 /** One asked vector. */
@@ -57,14 +65,25 @@ export class Book {
   }
 
   /** Asks the cases of a set; returns the indices of their entries. */
-  async ask(group: Group, set: CaseSet, note: (index: number) => string): Promise<number[]> {
+  async ask(
+    group: Group,
+    set: CaseSet,
+    note: (index: number) => string,
+    reading?: (index: number) => Reading | undefined,
+  ): Promise<number[]> {
     const d = await runCases(this.box, { ...set, op: this.box.op });
-    return this.enter(group, set, d, note);
+    return this.enter(group, set, d, note, reading);
   }
 
   /** Enters answered cases. */
-  enter(group: Group, set: CaseSet, d: WordArray, note: (index: number) => string): number[] {
-    const page = this.#pages.push({ set, d, note }) - 1;
+  enter(
+    group: Group,
+    set: CaseSet,
+    d: WordArray,
+    note: (index: number) => string,
+    reading?: (index: number) => Reading | undefined,
+  ): number[] {
+    const page = this.#pages.push({ set, d, note, reading }) - 1;
     const first = this.entries.length;
     for (let at = 0; at < set.count; at++) this.entries.push({ page, at, group });
     return Array.from({ length: set.count }, (_, i) => first + i);
@@ -73,6 +92,23 @@ export class Book {
   note(index: number): string {
     const { page, at } = this.entries[index];
     return this.#pages[page].note(at);
+  }
+
+  /** Entries of a reading's series, by their place in it; those asked with a measured precision come last and count. */
+  series(name: string): Map<number, number> {
+    const found = new Map<number, number>();
+    this.entries.forEach(({ page, at }, i) => {
+      const reading = this.#pages[page].reading?.(at);
+      if (reading?.[0] === name) found.set(reading[1], i);
+    });
+    return found;
+  }
+
+  /** An entry as a vector record without d. */
+  vector(index: number): VectorRecord {
+    const { page, at } = this.entries[index];
+    const { d: _, ...rest } = this.#pages[page].set;
+    return { ...recordOf({ ...rest, id: () => `q${index}` }, at), note: this.note(index) };
   }
 
   /** The box's answer in hex. */

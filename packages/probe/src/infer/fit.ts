@@ -11,16 +11,41 @@ export interface Fit {
   readonly wrong: readonly number[];
 }
 
+const C_INSIDE: readonly DatapathKind[] = [
+  'fused-window',
+  'exact',
+  'pairwise',
+  'cdna3-window',
+  'cdna3-odd-even',
+  'sequential-fma',
+  'scaled-window',
+  'scaled-groups',
+];
+const PLAIN_WINDOWS: readonly DatapathKind[] = [
+  'fused-window',
+  'late-window',
+  'cdna3-window',
+  'scaled-window',
+];
+
 /** Axes fitted first, on the vectors made for them, in the order in which they stand free of the later ones. */
 const STAGES: readonly {
   readonly axes: readonly string[];
   readonly groups: readonly Group[];
-  /** A kind in which these vectors mix these axes with later ones. */
-  readonly not?: DatapathKind;
+  /** Kinds that these vectors are made for; absent: every kind. */
+  readonly only?: readonly DatapathKind[];
 }[] = [
-  { axes: ['output.rounding', 'output.precision'], groups: ['output'] },
-  { axes: ['fraction', 'alignment'], groups: ['even'] },
-  { axes: ['fraction', 'alignment', 'selectBit'], groups: ['window', 'even'], not: 'cdna3-odd-even' },
+  // Where c is added last by itself, c-led vectors show that addition and products alone show the rest.
+  { axes: ['addition'], groups: ['output'] },
+  {
+    axes: ['output.rounding', 'output.precision'],
+    groups: ['products'],
+    only: ['late-window', 'split-window'],
+  },
+  { axes: ['output.rounding', 'output.precision'], groups: ['output', 'products'], only: C_INSIDE },
+  { axes: ['fraction', 'alignment'], groups: ['even'], only: ['cdna3-odd-even'] },
+  { axes: ['fraction', 'alignment', 'selectBit'], groups: ['window', 'split'], only: ['split-window'] },
+  { axes: ['fraction', 'alignment'], groups: ['window'], only: PLAIN_WINDOWS },
   { axes: ['mergeFraction', 'mergeRounding'], groups: ['window'] },
   { axes: ['block', 'mergeFraction', 'mergeRounding'], groups: ['order'] },
   { axes: ['scaleFraction', 'productFraction'], groups: ['scale'] },
@@ -31,7 +56,7 @@ const STAGES: readonly {
   // From a sum that is not cut before: what normalisation cuts shows at one place below every leading bit.
   { axes: ['normalFraction', 'normalRounding'], groups: ['addend'] },
   {
-    axes: ['addition', 'addendRounding', 'addendFraction', 'addendReach', 'sumFraction', 'sumRounding'],
+    axes: ['addendRounding', 'addendFraction', 'addendReach', 'sumFraction', 'sumRounding'],
     groups: ['addend'],
   },
   { axes: ['floor', 'zeroAddendExponent'], groups: ['low', 'subnormal'] },
@@ -39,6 +64,7 @@ const STAGES: readonly {
 ];
 
 const HALF = 70;
+const QUICK = 20;
 /** Predicted dots after which the stages of a kind that does not fit are cut short. */
 const STAGE_BUDGET = 60_000;
 
@@ -74,6 +100,7 @@ export class Fitter {
     set: readonly number[],
     best: number,
     names: readonly string[],
+    quick: readonly number[],
   ): Promise<{ datapath: Datapath; best: number }> {
     let chosen = datapath;
     let least = best;
@@ -92,6 +119,7 @@ export class Fitter {
       const axis = axes[depth];
       if (axis === undefined) {
         if (least === 0) return;
+        if (quick.length > 0 && (await this.wrongOn(candidate, quick)).length === quick.length) return;
         const wrong = await this.wrongOn(candidate, set, least - 1);
         if (wrong.length < least) {
           least = wrong.length;
@@ -124,14 +152,24 @@ export class Fitter {
       const right = indices.filter((i) => !failed.has(i) && !lessons.has(i));
       const set = [...sample(wrong, HALF), ...lessons, ...sample(right, HALF)];
       let current = kept;
-      let best = (await this.wrongOn(current, set)).length;
+      const start = (await this.wrongOn(current, set)).length;
+      let best = start;
+      // First only values that mend one of a few wrong answers; where none does, every value.
+      let quick = sample(wrong, QUICK);
       const step = async (names: readonly string[]) => {
         if (best > 0 && this.book.predicted < this.#until)
-          ({ datapath: current, best } = await this.improve(current, set, best, names));
+          ({ datapath: current, best } = await this.improve(current, set, best, names, quick));
       };
-      for (const name of axes) await step([name]);
-      if (coupled)
-        for (const names of COUPLED) if (names.every((name) => axes.includes(name))) await step(names);
+      const pass = async () => {
+        for (const name of axes) await step([name]);
+        if (coupled && best > 0)
+          for (const names of COUPLED) if (names.every((name) => axes.includes(name))) await step(names);
+      };
+      await pass();
+      if (best === start) {
+        quick = [];
+        await pass();
+      }
       if (current === kept) break;
       const next = await this.wrongOn(current, indices, wrong.length);
       if (next.length < wrong.length) [kept, wrong] = [current, next];
@@ -153,8 +191,8 @@ export class Fitter {
     const names = this.#axes.map((axis) => axis.name);
     this.#until = this.book.predicted + STAGE_BUDGET;
     let datapath = start;
-    for (const { axes, groups, not } of STAGES) {
-      if (not === this.kind) continue;
+    for (const { axes, groups, only } of STAGES) {
+      if (only && !only.includes(this.kind)) continue;
       const own = axes.filter((name) => names.includes(name));
       const indices = sample(this.indicesOf(groups), 240);
       if (own.length > 0) ({ datapath } = await this.descend(datapath, indices, own, 4, own.length < 3));

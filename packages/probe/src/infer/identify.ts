@@ -82,10 +82,8 @@ export function nanWordOf(book: Book): string | null {
 export function precisionOf(book: Book): number {
   const { fraction, bottom } = exponentsOf(book.signature.d);
   let deepest = 0;
-  book.entries.forEach((entry, i) => {
-    const bit = entry.group === 'output' ? /^c with bit (\d+)$/.exec(book.note(i)) : null;
-    if (bit !== null && book.answer(i) === book.addend(i)) deepest = Math.max(deepest, Number(bit[1]));
-  });
+  for (const [bit, i] of book.series('c-bit'))
+    if (book.answer(i) === book.addend(i)) deepest = Math.max(deepest, bit);
   return deepest > 0 && bottom < 0 ? deepest : fraction;
 }
 
@@ -128,11 +126,10 @@ async function glance(
       const wrong = (await book.wrong(opWith(signature, candidate), few, least)).length;
       if (wrong < least) [start, least] = [candidate, wrong];
     }
+    const w = exponentsOf(signature.d).fraction;
     let best = { start, wrong: (await book.wrong(opWith(signature, start), some)).length };
     for (const block of 'block' in start ? [2, 4, 8, 16, signature.k] : [])
-      for (const fraction of 'fraction' in start
-        ? [13, start.fraction - 1, start.fraction, start.fraction + 1]
-        : [0]) {
+      for (const fraction of 'fraction' in start ? [13, w, w + 1, w + 2] : [0]) {
         if (block > signature.k) continue;
         let candidate = withValue(start, 'block', block);
         if (fraction > 0) candidate = withValue(candidate, 'fraction', fraction);
@@ -158,7 +155,8 @@ export async function identify(
   if (FORMATS[signature.a].kind !== 'float')
     throw new UnsupportedError(`probe: expected a floating-point instruction, got ${signature.a} operands`);
   const book = new Book(signature, box, judge);
-  for (const part of firstQuestions(signature, options.pool)) await book.ask(part.group, part.set, part.note);
+  for (const part of firstQuestions(signature, options.pool))
+    await book.ask(part.group, part.set, part.note, part.reading);
   const precision = precisionOf(book);
   if (precision < exponentsOf(signature.d).fraction)
     for (const part of firstQuestions(signature, { ...options.pool, precision, drawn: 0, perCampaign: 0 }))

@@ -169,15 +169,15 @@ function lowestSum(r: Rewriter, bounds: Bounds, withC: boolean): number {
 function fused(r: Rewriter, bounds: Bounds): void {
   block(r, bounds.k);
   overflow(r, bounds);
-  const z = r.fields.zeroAddendExponent as number | null;
-  const bound = r.fields.floor as number | null;
-  if (z !== null && bound !== null && bound <= z && bound <= bounds.c.emin)
-    r.set(
-      'floor',
-      null,
-      `a nonzero c has an exponent of at least ${bounds.c.emin}, a zero one counts as ${z}: neither is below ${bound}`,
-    );
   const floor = r.fields.floor as number | null;
+  if (floor !== null && floor <= bounds.c.emin) {
+    // The window's exponent lies below such a floor only where c is zero.
+    const given = r.fields.zeroAddendExponent as number | null;
+    const reason = `a nonzero c has an exponent of at least ${bounds.c.emin}: the floor ${floor} is the exponent of c = 0`;
+    r.set('zeroAddendExponent', Math.max(given ?? floor, floor), reason);
+    r.set('floor', null, reason);
+  }
+  const z = r.fields.zeroAddendExponent as number | null;
   if (z !== null) {
     if (z <= bounds.emin)
       r.set(
@@ -185,8 +185,6 @@ function fused(r: Rewriter, bounds: Bounds): void {
         null,
         `no product has an exponent below ${bounds.emin}: c = 0 at ${z} never leads`,
       );
-    else if (floor !== null && z <= floor)
-      r.set('zeroAddendExponent', null, `the floor ${floor} is not below ${z}`);
     else if (z <= invisible(r, bounds))
       r.set(
         'zeroAddendExponent',

@@ -1,7 +1,7 @@
 import type { Datapath, DatapathKind, Output } from '@bitmma/core';
 import { exponentsOf, type Signature } from '../signature.js';
 
-/** The neutral member of a kind, before any answer: everything in one block, one bit beyond the result. */
+/** The neutral member of a kind, before any answer: everything in one block, nothing cut that shows. */
 export function startOf(kind: Exclude<DatapathKind, 'integer'>, signature: Signature, nan: string): Datapath {
   const { k, d } = signature;
   const w = exponentsOf(d).fraction;
@@ -12,7 +12,7 @@ export function startOf(kind: Exclude<DatapathKind, 'integer'>, signature: Signa
     underflow: 'signed',
     nan,
   };
-  const window = { block: k, fraction: w + 1, floor: null, alignment: 'RZ' } as const;
+  const window = { block: k, fraction: 40, floor: null, alignment: 'RZ' } as const;
   const addend = {
     zeroAddendExponent: exponentsOf(d).emin,
     productOverflow: null,

@@ -26,6 +26,7 @@ export function highVectors(scope: Scope): void {
   for (let e = from; e <= Math.min(high, 300); e += e < 40 || Math.abs(e - d.top) < 6 ? 1 : 8)
     add({
       group: 'high',
+      reading: ['less itself', e],
       note: `one product of 2^${e} less itself`,
       terms: [
         { slot: 0, ...pow(e) },

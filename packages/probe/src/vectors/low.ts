@@ -8,10 +8,21 @@ export function lowVectors(scope: Scope): void {
   const stride = slots > 4 ? [1, 4] : [1];
   for (const sign of [1, -1] as const) {
     for (const e of [c.bottom, c.bottom + 1, c.emin - 1, c.emin, c.emin + 1])
-      add({ group: 'subnormal', note: `c = 2^${e}`, terms: [], c: pow(e, sign) });
+      add({
+        group: 'subnormal',
+        note: `c = 2^${e}`,
+        terms: [],
+        c: pow(e, sign),
+        ...(sign > 0 && { reading: ['small c', e] as const }),
+      });
     for (const side of ['a', 'b'] as const) subnormalInput(scope, side, sign);
     for (let e = Math.max(low, d.bottom - 8); e <= d.emin + 1 && e <= scope.high; e += e < d.bottom + 4 ? 1 : 5) {
-      add({ group: 'subnormal', note: `one product of 2^${e}`, terms: [{ slot: 0, ...pow(e, sign) }] });
+      add({
+        group: 'subnormal',
+        note: `one product of 2^${e}`,
+        terms: [{ slot: 0, ...pow(e, sign) }],
+        ...(sign > 0 && { reading: ['small product', e] as const }),
+      });
       add({ group: 'subnormal', note: `one product of 3 * 2^${e}`, terms: [{ slot: 0, ...at(3 * sign, e) }] });
       add({
         group: 'subnormal',
@@ -41,6 +52,7 @@ export function lowVectors(scope: Scope): void {
         // Half of the smallest result and a term below it: visible where the mode looks at what is cut.
         add({
           group: 'low',
+          ...(s === 1 && sign > 0 && { reading: ['half below', depth] as const }),
           note: `half of the smallest result and a product ${depth} below`,
           terms: [
             { slot: 0, ...pow(bottom - 1, sign) },
@@ -74,6 +86,7 @@ export function lowVectors(scope: Scope): void {
     for (const base of [d.bottom, d.bottom + 3, d.emin])
       add({
         group: 'low',
+        ...(base === d.bottom && { reading: ['less below', depth] as const }),
         note: `2^${base} less 2^${base - depth}`,
         terms: [
           { slot: 0, ...pow(base) },
@@ -130,6 +143,7 @@ function subnormalInput(scope: Scope, own: 'a' | 'b', sign: 1 | -1): void {
       const factors = own === 'a' ? ([small, pow(big)] as const) : ([pow(big), small] as const);
       add({
         group: 'subnormal',
+        ...(sign > 0 && big > 0 && { reading: [`small ${own}`, e] as const }),
         note: `${own} = 2^${e} times 2^${big}`,
         terms: [{ slot: 0, ...pow(leading(small) + big, sign), factors }],
         scales: signature.scaling ? [0] : [],

@@ -16,6 +16,7 @@ export function orderVectors(scope: Scope): void {
     for (const depth of [w + 12, 2 * w + 8, wide - low])
       add({
         group: 'order',
+        ...(depth === w + 12 && { reading: ['c - c then', j] as const }),
         note: `c - c in the first product, a product ${depth} below at ${j}`,
         terms: [
           { slot: 0, ...pow(wide, -1) },
@@ -33,6 +34,7 @@ export function orderVectors(scope: Scope): void {
         const half = at(sign * m, e - w + shift);
         add({
           group: 'order',
+          ...(sign > 0 && { reading: [`two of ${m}/${2 ** -shift}`, j] as const }),
           note: `c and two products of ${m}/${2 ** -shift} of its last place, at 0 and ${j}`,
           terms: [
             { slot: 0, ...half },
@@ -78,6 +80,7 @@ export function orderVectors(scope: Scope): void {
         if (i !== j && i !== l)
           add({
             group: 'order',
+            reading: ['permuted', 64 * i + 8 * j + l],
             note: `1 at ${i}, three quarters of its last place at ${j} and ${l}`,
             terms: [
               { slot: i, ...pow(wide) },

@@ -7,8 +7,34 @@ export function outputVectors(scope: Scope): void {
   // c's exponent such that a product reaches two places below c's last one.
   const e = Math.min(Math.max(scope.middle, scope.low + w + 2), scope.c.top - 1);
   for (const sign of [1, -1] as const) {
+    for (const other of [1, -1] as const)
+      for (const [name, m, shift] of [
+        ['half', 1, -1],
+        ['three quarters', 3, -2],
+        ['a quarter', 1, -2],
+        ['one and a half', 3, -1],
+        ['five quarters', 5, -2],
+      ] as const)
+        for (const [i, c] of [
+          bitsAt(e, [], sign),
+          bitsAt(e, [w], sign),
+          { s: sign * (2 ** (w + 1) - 1), x: e - w },
+        ].entries())
+          add({
+            group: 'output',
+            ...(i === 1 && sign === other && { reading: [`last-place ${sign > 0 ? '+' : '-'}`, 4 * m * 2 ** shift] as const }),
+            note: `c and ${name} of its last place`,
+            terms: [{ slot: 0, ...at(other * m, e - w + shift) }],
+            c,
+          });
     for (let q = 1; q <= w; q++) {
-      add({ group: 'output', note: `c with bit ${q}`, terms: [], c: bitsAt(e, [q], sign) });
+      add({
+        group: 'output',
+        note: `c with bit ${q}`,
+        terms: [],
+        c: bitsAt(e, [q], sign),
+        ...(sign > 0 && { reading: ['c-bit', q] as const }),
+      });
       add({
         group: 'output',
         note: `c with bits ${q} and ${w}, a product half of the last place`,
@@ -23,21 +49,6 @@ export function outputVectors(scope: Scope): void {
           c: bitsAt(e, [q - 1, q], sign),
         });
     }
-    for (const other of [1, -1] as const)
-      for (const [name, m, shift] of [
-        ['half', 1, -1],
-        ['three quarters', 3, -2],
-        ['a quarter', 1, -2],
-        ['one and a half', 3, -1],
-        ['five quarters', 5, -2],
-      ] as const)
-        for (const c of [bitsAt(e, [], sign), bitsAt(e, [w], sign), { s: sign * (2 ** (w + 1) - 1), x: e - w }])
-          add({
-            group: 'output',
-            note: `c and ${name} of its last place`,
-            terms: [{ slot: 0, ...at(other * m, e - w + shift) }],
-            c,
-          });
     // Products alone: their sum is rounded as a whole where a block holds both.
     const top = Math.min(scope.high - 1, scope.middle + 4);
     for (const depth of [w - 1, w, w + 1, w + 2])
@@ -48,7 +59,7 @@ export function outputVectors(scope: Scope): void {
       ] as const)
         for (const m of [1, 3])
           add({
-            group: 'output',
+            group: 'products',
             note: `products ${depth} places apart`,
             terms: [
               { slot: x, ...at(sign * 1, top) },

@@ -11,7 +11,7 @@ import { outputVectors } from './output.js';
 import { scaleVectors } from './scale.js';
 import { scopeOf } from './scope.js';
 import { specialVectors } from './special.js';
-import { Cases, type Group } from './spec.js';
+import { Cases, type Group, type Reading } from './spec.js';
 import { windowVectors } from './window.js';
 
 /** Vectors of one group, asked together. */
@@ -20,6 +20,7 @@ export interface Part {
   readonly set: CaseSet;
   /** What each case is about. */
   note(index: number): string;
+  readonly reading?: (index: number) => Reading | undefined;
 }
 
 export interface PoolOptions {
@@ -40,6 +41,8 @@ const GROUPS: readonly Group[] = [
   'output',
   'window',
   'even',
+  'split',
+  'products',
   'order',
   'addend',
   'low',
@@ -78,9 +81,19 @@ export function firstQuestions(signature: Signature, options: PoolOptions = {}):
     const limit = group === 'mix' ? drawn : perGroup;
     const step = Math.max(1, specs.length / limit);
     const chosen = new Cases(signature);
-    for (let i = 0; i < specs.length; i += step) chosen.add(specs[Math.floor(i)]);
+    // Vectors of a reading are always asked.
+    let due = 0;
+    specs.forEach((spec, i) => {
+      if (i >= due || spec.reading) chosen.add(spec);
+      if (i >= due) due += step;
+    });
     if (chosen.count > 0)
-      parts.push({ group, set: chosen.build(op), note: (i) => chosen.specs[i].note });
+      parts.push({
+        group,
+        set: chosen.build(op),
+        note: (i) => chosen.specs[i].note,
+        reading: (i) => chosen.specs[i].reading,
+      });
   }
   for (const campaign of campaignsFor(op))
     if (!['window-edge', 'floor'].includes(campaign.name))

@@ -13,6 +13,8 @@ export type Group =
   | 'output'
   | 'window'
   | 'even'
+  | 'split'
+  | 'products'
   | 'order'
   | 'addend'
   | 'low'
@@ -37,8 +39,12 @@ export interface RawWords {
   readonly c?: bigint;
 }
 
+/** A vector that a reading looks for: the reading's name and the place of this vector in its series. */
+export type Reading = readonly [name: string, at: number];
+
 export interface Spec {
   readonly group: Group;
+  readonly reading?: Reading;
   readonly note: string;
   readonly terms: readonly Term[];
   readonly c?: Dyadic;

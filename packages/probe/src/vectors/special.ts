@@ -30,28 +30,33 @@ export function specialVectors(scope: Scope): void {
   const c = specialWords(signature.c);
   const oneA = oneOf(signature.a);
   const oneB = oneOf(signature.b);
-  const raw = (note: string, words: RawWords) => add({ group: 'special', note, terms: [], raw: words });
+  const raw = (note: string, words: RawWords, reading?: string) =>
+    add({ group: 'special', note, terms: [], raw: words, ...(reading && { reading: [reading, 0] as const }) });
   for (const word of [...c.nan, ...c.inf, ...c.zero]) {
-    raw(`c = ${word.toString(16)}`, { c: word });
+    raw(`c = ${word.toString(16)}`, { c: word }, word === c.nan[0] ? 'NaN c' : word === c.zero[0] ? '-0 c' : undefined);
     raw(`c = ${word.toString(16)} and a product of 1`, { a: [[0, oneA]], b: [[0, oneB]], c: word });
   }
   for (const word of [...a.nan, ...a.inf]) {
     raw('a special', { a: [[0, word]], b: [[0, oneB]] });
-    raw('a special times zero', { a: [[0, word]] });
+    raw('a special times zero', { a: [[0, word]] }, word === a.inf[0] ? 'Inf * 0' : undefined);
     for (const other of c.inf) raw('a special, c infinite', { a: [[0, word]], b: [[0, oneB]], c: other });
     if (slots > 1)
       for (const slot of [1, slots - 1])
         for (const next of a.inf)
-          raw(`a special at 0, infinite at ${slot}`, {
-            a: [
-              [0, word],
-              [slot, next],
-            ],
-            b: [
-              [0, oneB],
-              [slot, oneB],
-            ],
-          });
+          raw(
+            `a special at 0, infinite at ${slot}`,
+            {
+              a: [
+                [0, word],
+                [slot, next],
+              ],
+              b: [
+                [0, oneB],
+                [slot, oneB],
+              ],
+            },
+            slot === 1 && word === a.inf[0] && next === a.inf[1] ? 'Inf - Inf' : undefined,
+          );
   }
   for (const word of [...b.nan, ...b.inf]) {
     raw('b special', { a: [[0, oneA]], b: [[0, word]] });
@@ -65,7 +70,7 @@ export function specialVectors(scope: Scope): void {
     raw('all zero', withC);
     const every = (word: bigint) => Array.from({ length: slots }, (_, i) => [i, word] as const);
     if (negativeA !== undefined) {
-      raw('-0 * 0 everywhere', { a: every(negativeA), ...withC });
+      raw('-0 * 0 everywhere', { a: every(negativeA), ...withC }, cWord === undefined ? undefined : '-0 everywhere');
       raw('-0 * 0 once', { a: [[0, negativeA]], ...withC });
       if (negativeB !== undefined) raw('-0 * -0', { a: every(negativeA), b: every(negativeB), ...withC });
     }
@@ -99,6 +104,7 @@ function zeroSums({ add, middle, d, low, slots }: Scope): void {
     if (slots > 1)
       add({
         group: 'special',
+        ...(sign > 0 && { reading: ['1 - 1', 0] as const }),
         note: '1 - 1',
         terms: [
           { slot: 0, ...pow(middle, sign) },

@@ -15,6 +15,7 @@ export function windowVectors(scope: Scope): void {
             add({
               group: 'window',
               note: `1 - 1 + c at depth ${depth}`,
+              ...(m === 1 && sign > 0 && { reading: ['survivor c', depth] as const }),
               terms: [
                 { slot: 0, ...pow(e) },
                 { slot: 1, ...pow(e, -1) },
@@ -23,8 +24,9 @@ export function windowVectors(scope: Scope): void {
             });
           for (const [x, y, z] of trios(scope)) {
             add({
-              group: y === 2 ? 'even' : 'window',
+              group: y === 2 ? 'even' : z === 4 ? 'split' : 'window',
               note: `1 - 1 + product at depth ${depth}`,
+              ...(m === 1 && sign > 0 && { reading: [`survivor ${x} ${y} ${z}`, depth] as const }),
               terms: [
                 { slot: x, ...pow(e) },
                 { slot: y, ...small },
@@ -55,25 +57,25 @@ export function windowVectors(scope: Scope): void {
 }
 
 /** Products are not normalised: 1.5 * 1.5 aligns one place lower than 2.25 * 1. */
-function denormalised({ add, middle, d }: Scope): void {
-  const w = d.fraction;
-  for (const depth of [w - 1, w, w + 1, w + 2, w + 3])
-    for (const factors of [
-      [at(3, -1), at(3, middle - 1)],
-      [at(9, -2), at(1, middle)],
-      [at(1, middle), at(9, -2)],
-    ] as const)
-      for (const [y, z] of [
-        [1, 4],
-        [2, 4],
-      ] as const)
-        add({
-          group: 'window',
-          note: `2.25 made of ${factors[0].s === 3 ? '1.5 * 1.5' : '2.25 * 1'} and two terms at depth ${depth}`,
-          terms: [
-            { slot: 0, ...at(9, middle - 2), factors },
-            { slot: y, ...pow(middle - depth) },
-            { slot: z, ...pow(middle - depth) },
-          ],
-        });
+function denormalised({ add, middle, low }: Scope): void {
+  for (let depth = 8; depth <= 64; depth++)
+    for (const [name, x, y] of [
+      ['1.5 * 1.5', 3, 3],
+      ['2.25 * 1', 9, 1],
+    ] as const) {
+      const e = Math.max(middle, low + depth);
+      const eb = Math.floor(e / 2);
+      const bitsOfX = x === 9 ? 2 : 1;
+      const factors = (sign: 1 | -1) => [at(sign * x, e - eb - bitsOfX), at(y, eb - (y === 3 ? 1 : 0))] as const;
+      add({
+        group: 'window',
+        reading: [name, depth],
+        note: `${name} less itself, a product ${depth} below`,
+        terms: [
+          { slot: 0, ...pow(e), factors: factors(1) },
+          { slot: 1, ...pow(e - depth) },
+          { slot: 4, ...pow(e), factors: factors(-1) },
+        ],
+      });
+    }
 }
