@@ -1,7 +1,12 @@
+export { type Distinction, distinguish } from './distinguish.js';
 export * from './infer/bound.js';
 export * from './infer/identify.js';
 export { type Mutant, mutantsOf } from './infer/mutants.js';
 export { type AxisReport, type Survey, survey } from './infer/survey.js';
 export { type Evidence, type Feature, readFeatures } from './probes/readings.js';
+export * from './report/cells.js';
+export { blockDiagram } from './report/diagram.js';
+export * from './report/table.js';
+export { type Candidate, fitting, parseResults, type Results } from './results.js';
 export * from './signature.js';
 export * from './space/normal-form.js';
