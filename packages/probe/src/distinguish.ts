@@ -104,7 +104,12 @@ export async function distinguish(ops: readonly MmaOp[], engine: Engine, tries =
     }
   };
   const op = { ...ops[0], k };
-  for (const part of firstQuestions(signature, { perCampaign: 16 })) await take({ ...part.set, op });
+  // Numbers before NaN, Inf and signs of zero: a device that differs in arithmetic is told by arithmetic.
+  const parts = firstQuestions(signature, { perCampaign: 16 });
+  const isSpecial = ({ group, note }: (typeof parts)[number]) =>
+    group === 'special' || /raw-bit|specials/.test(note(0));
+  for (const late of [false, true])
+    for (const part of parts) if (isSpecial(part) === late) await take({ ...part.set, op });
   const marks = marksOf(...ops.map(({ datapath }) => datapath));
   for (let drawn = 0; drawn < tries && classes.some((members) => members.length > 1); drawn += 500) {
     const cases = new Cases(signature);

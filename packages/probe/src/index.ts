@@ -7,6 +7,7 @@ export { type Evidence, type Feature, readFeatures } from './probes/readings.js'
 export * from './report/cells.js';
 export { blockDiagram } from './report/diagram.js';
 export * from './report/table.js';
+export { probeJson, probeText, showValues } from './report/text.js';
 export { type Candidate, fitting, parseResults, type Results } from './results.js';
 export * from './signature.js';
 export * from './space/normal-form.js';

@@ -31,6 +31,8 @@ export interface IdentifyOptions {
   readonly seed?: number;
   /** The bound holds with certainty 1 - epsilon; default 1e-6. */
   readonly epsilon?: number;
+  /** Predicted dots that the last, longest fit of a kind may take before the box counts as outside; default 600,000. */
+  readonly budget?: number;
   /** Datapaths to start from where no neutral start fits. */
   readonly priors?: readonly Datapath[];
   readonly onProgress?: (message: string) => void;
@@ -151,7 +153,16 @@ export async function identify(
   signature: Signature,
   options: IdentifyOptions,
 ): Promise<Identification> {
-  const { judge, tries = 1024, campaign = 2000, seed = 1, epsilon = 1e-6, priors = [], onProgress } = options;
+  const {
+    judge,
+    tries = 1024,
+    campaign = 2000,
+    seed = 1,
+    epsilon = 1e-6,
+    priors = [],
+    budget = LONG,
+    onProgress,
+  } = options;
   if (FORMATS[signature.a].kind !== 'float')
     throw new UnsupportedError(`probe: expected a floating-point instruction, got ${signature.a} operands`);
   const book = new Book(signature, box, judge);
@@ -182,12 +193,12 @@ export async function identify(
   const attempt = async (kind: FloatKind, from: Datapath, how: Start) => {
     if (fits()) return;
     const next = { kind, fit: await new Fitter(book, kind).stages(from), how };
-    if (next.fit.wrong.length === 0) await finish(next, BRIEF);
+    if (next.fit.wrong.length === 0) await finish(next, Math.min(BRIEF, budget));
     staged.push(next);
   };
   const byWrong = () => staged.sort((x, y) => x.fit.wrong.length - y.fit.wrong.length);
   for (const { kind, start: from } of kinds) await attempt(kind, from, 'neutral');
-  for (const next of byWrong()) await finish(next, BRIEF);
+  for (const next of byWrong()) await finish(next, Math.min(BRIEF, budget));
   for (const prior of priors)
     if (prior.kind !== 'integer' && kinds.some(({ kind }) => kind === prior.kind))
       await attempt(prior.kind, withValue(prior, 'output.nan', nan), 'prior');
@@ -209,7 +220,7 @@ export async function identify(
     }
   };
   // The nearest are followed further before the box counts as outside.
-  for (const next of byWrong().slice(0, LAST_RESORTS)) await finish(next, LONG);
+  for (const next of byWrong().slice(0, LAST_RESORTS)) await finish(next, budget);
   await simplest();
   let held = best!.datapath as Datapath;
   let inside = best!.wrong.length === 0;
@@ -217,7 +228,7 @@ export async function identify(
   const refinements: string[] = [];
   const refit = async (why: string, from: Datapath): Promise<void> => {
     if (from.kind === 'integer') return;
-    const fit = await new Fitter(book, from.kind).finish(from, LONG);
+    const fit = await new Fitter(book, from.kind).finish(from, budget);
     held = fit.datapath;
     inside = fit.wrong.length === 0;
     refinements.push(inside ? why : `${why}; nothing near fits`);

@@ -75,7 +75,6 @@ export function blockDiagram(op: MmaOp): string {
         parts.push(text(centres[j], top + l * LINE, line));
       });
     });
-    const narrow = row.placed.length;
     const into = (from: number, target: number) => {
       const half = row.placed[target].width / 2 - 12;
       return Math.min(Math.max(from, centres[target] - half), centres[target] + half);

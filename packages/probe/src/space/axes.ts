@@ -1,6 +1,6 @@
 /** The axes of the datapath union: for each kind its fields, the values that a fit tries, and what informs them. */
 import type { Datapath, DatapathKind } from '@bitmma/core';
-import { exponentsOf, productRange, type Signature } from '../signature.js';
+import { exponentsOf, floatOf, productRange, type Signature } from '../signature.js';
 import { type Group, slotCount } from '../vectors/spec.js';
 
 export type Value = number | string | boolean | null;
@@ -51,10 +51,10 @@ const divisors = ({ k }: Signature): number[] => range(1, k).filter((n) => k % n
 function floors(signature: Signature): readonly Value[] {
   const { emin, emax } = productRange(signature);
   const d = exponentsOf(signature.d);
-  return [
-    null,
-    ...range(Math.max(emin + 1, d.bottom - 40), Math.min(emax, d.emin + 60, Math.max(8, d.emin + 8))),
-  ];
+  // Wide operands: about the bottom of the result. Narrow ones lie far above it: their whole range.
+  const top =
+    emin + 1 > d.emin + 60 ? Math.min(emax, 8) : Math.min(emax, d.emin + 60, Math.max(8, d.emin + 8));
+  return [null, ...range(Math.max(emin + 1, d.bottom - 40), top)];
 }
 
 /** Powers of two that products can reach. */
@@ -69,6 +69,18 @@ const OUTPUT: readonly Axis[] = [
   axis('output.underflow', ['special', 'low', 'subnormal'], () => ['positive', 'signed']),
 ];
 
+/** NaN words of a format: all fraction bits, the quiet bit alone, with the lowest bit; both signs. */
+function nanWords({ d }: Signature): readonly string[] {
+  const { fractionBits, exponentBits, wordBits } = floatOf(d);
+  const ones = ((1n << BigInt(exponentBits)) - 1n) << BigInt(fractionBits);
+  const quiet = 1n << BigInt(fractionBits - 1);
+  const fractions = [(1n << BigInt(fractionBits)) - 1n, quiet, quiet | 1n];
+  return [0n, 1n << BigInt(wordBits - 1)].flatMap((sign) =>
+    fractions.map((fraction) => (sign | ones | fraction).toString(16).padStart(wordBits / 4, '0')),
+  );
+}
+
+const NAN = axis('output.nan', ['special'], nanWords);
 const IEEE_OUTPUT = [OUTPUT[0]];
 
 const WINDOW: readonly Axis[] = [
@@ -100,7 +112,7 @@ const FLUSH: readonly Axis[] = [
   axis('flushResults', ['subnormal', 'low'], () => FLAGS),
 ];
 
-export const AXES: Readonly<Record<Exclude<DatapathKind, 'integer'>, readonly Axis[]>> = {
+const OWN: Readonly<Record<Exclude<DatapathKind, 'integer'>, readonly Axis[]>> = {
   'fused-window': [...OUTPUT, ...WINDOW, axis('zeroAddendExponent', ['low', 'subnormal'], floors), OVERFLOW],
   'late-window': [...OUTPUT, ...WINDOW, ADDITION],
   'split-window': [
@@ -133,6 +145,11 @@ export const AXES: Readonly<Record<Exclude<DatapathKind, 'integer'>, readonly Ax
     axis('leaveOut', ['bottom'], () => [null, ...range(-220, -100)]),
   ],
 };
+
+/** Every kind's axes; the NaN word last. */
+export const AXES = Object.fromEntries(
+  Object.entries(OWN).map(([kind, axes]) => [kind, [...axes, NAN]]),
+) as unknown as typeof OWN;
 
 /** Kinds that an op of this signature may have. */
 export function kindsFor(signature: Signature): Exclude<DatapathKind, 'integer'>[] {

@@ -112,8 +112,8 @@ function invisible(r: Rewriter, bounds: Bounds): number {
   return Math.min(least, smallest - Math.ceil(Math.log2(4 * n)) + 1);
 }
 
-/** A window over products, with c where it takes part. */
-function windowRules(r: Rewriter, bounds: Bounds, withC: boolean, rounded = true): void {
+/** A window over products, with c where it takes part. `ends`: its exponent is not used after it. */
+function windowRules(r: Rewriter, bounds: Bounds, withC: boolean, ends = true): void {
   const lowest = withC ? bounds.term : bounds.product;
   const least = withC ? Math.min(bounds.emin, bounds.c.emin) : bounds.emin;
   const most = withC ? Math.max(bounds.emax, bounds.c.top) : bounds.emax;
@@ -122,13 +122,13 @@ function windowRules(r: Rewriter, bounds: Bounds, withC: boolean, rounded = true
   if (floor !== null) {
     if (floor <= least)
       r.set('floor', null, `no term has an exponent below ${least}: the floor ${floor} never binds`);
-    else if (rounded && floor <= invisible(r, bounds))
+    else if (ends && floor <= invisible(r, bounds))
       r.set(
         'floor',
         null,
         `terms below 2^${floor} sum to less than any result: they round to zero whatever is cut`,
       );
-    else if (floor - fraction <= lowest)
+    else if (ends && floor - fraction <= lowest)
       r.set(
         'floor',
         null,
@@ -147,7 +147,7 @@ function windowRules(r: Rewriter, bounds: Bounds, withC: boolean, rounded = true
       `bits span 2^${lowest} to 2^${raised}: ${raised - lowest} bits keep all of them`,
     );
     r.set('alignment', 'RZ', 'no term has a bit below the quantum: nothing is cut');
-    r.set('floor', null, 'nothing is cut: the exponent of the window does not matter');
+    if (ends) r.set('floor', null, 'nothing is cut: the exponent of the window does not matter');
   }
 }
 

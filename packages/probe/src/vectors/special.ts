@@ -97,7 +97,8 @@ export function specialVectors(scope: Scope): void {
 }
 
 /** Exact cancellation, and products that underflow: +0 or -0. */
-function zeroSums({ add, middle, d, low, slots }: Scope): void {
+function zeroSums({ add, middle, d, low, slots, signature }: Scope): void {
+  const negativeZero = 1n << BigInt(floatOf(signature.c).wordBits - 1);
   for (const sign of [1, -1] as const) {
     const other = sign === 1 ? -1 : 1;
     add({ group: 'special', note: 'c less c', terms: [{ slot: 0, ...pow(middle, other) }], c: pow(middle, sign) });
@@ -112,7 +113,11 @@ function zeroSums({ add, middle, d, low, slots }: Scope): void {
         ],
       });
     for (const e of [low, d.bottom - 3, d.bottom - 2, d.bottom - 1])
-      add({ group: 'special', note: `a product of 2^${e} alone`, terms: [{ slot: 0, ...pow(e, sign) }] });
+      for (const slot of [0, 1, 2]) {
+        const terms = [{ slot, ...pow(e, sign) }];
+        if (slot === 0) add({ group: 'special', note: `a product of 2^${e} alone`, terms });
+        add({ group: 'special', note: `a product of 2^${e} at ${slot}, c = -0`, terms, raw: { c: negativeZero } });
+      }
     // c's lowest bit cut by the output's precision.
     add({ group: 'special', note: 'c the smallest number', terms: [], c: pow(d.bottom, sign) });
     add({

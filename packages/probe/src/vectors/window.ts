@@ -7,6 +7,7 @@ export function windowVectors(scope: Scope): void {
   const { add, low, high } = scope;
   for (let depth = 1; depth <= DEEPEST; depth++) {
     const tops = new Set([Math.min(high, Math.max(scope.middle, low + depth)), high]);
+    const [usual] = tops;
     for (const e of tops)
       for (const sign of [1, -1] as const) {
         for (const [m, shift] of depth < 10 || depth > 30 ? ([[1, 0]] as const) : ([[1, 0], [3, -1], [7, -2]] as const)) {
@@ -15,7 +16,7 @@ export function windowVectors(scope: Scope): void {
             add({
               group: 'window',
               note: `1 - 1 + c at depth ${depth}`,
-              ...(m === 1 && sign > 0 && { reading: ['survivor c', depth] as const }),
+              ...(m === 1 && sign > 0 && e === usual && { reading: ['survivor c', depth] as const }),
               terms: [
                 { slot: 0, ...pow(e) },
                 { slot: 1, ...pow(e, -1) },
@@ -26,7 +27,7 @@ export function windowVectors(scope: Scope): void {
             add({
               group: y === 2 ? 'even' : z === 4 ? 'split' : 'window',
               note: `1 - 1 + product at depth ${depth}`,
-              ...(m === 1 && sign > 0 && { reading: [`survivor ${x} ${y} ${z}`, depth] as const }),
+              ...(m === 1 && sign > 0 && e === usual && { reading: [`survivor ${x} ${y} ${z}`, depth] as const }),
               terms: [
                 { slot: x, ...pow(e) },
                 { slot: y, ...small },

@@ -3,10 +3,13 @@ import { appCommand } from './app.js';
 import { compareCommand } from './compare.js';
 import { conformanceCommand } from './conformance.js';
 import { devicesCommand } from './devices.js';
+import { distinguishCommand } from './distinguish.js';
 import { dotCommand } from './dot.js';
 import { explainCommand } from './explain.js';
 import { gemmCommand } from './gemm.js';
+import { identifyCommand } from './identify.js';
 import { planCommand } from './plan.js';
+import { probeCommand } from './probe.js';
 import { pruneCommand } from './prune.js';
 import { quantizeCommand } from './quantize.js';
 import { recordCommand } from './record.js';
@@ -28,4 +31,7 @@ export const COMMANDS: readonly Register[] = [
   conformanceCommand,
   recordCommand,
   appCommand,
+  probeCommand,
+  distinguishCommand,
+  identifyCommand,
 ];
