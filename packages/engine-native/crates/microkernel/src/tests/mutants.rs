@@ -145,3 +145,24 @@ fn avx2_window_i32() {
     make::<ADDEND_CUT>("round c to nearest");
     make::<AND_MASK>("drop the final mask");
 }
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn cdna3_f64() {
+    use crate::microkernel::avx512::cdna3_f64::{Cdna3F64, mutation::*};
+    use crate::microkernel::narrow::mutation::*;
+    use crate::params::{Family, Format::E5m2Fnuz};
+    if !crate::Isa::Avx512.available() {
+        eprintln!("SKIPPED: this machine lacks avx512");
+        return;
+    }
+    fn make<const MUT: u32>(what: &str) {
+        let p = crate::tests::cdna::cdna3(E5m2Fnuz, Family::Cdna3OddEven, 32);
+        let l = p.a.layout().unwrap();
+        caught(p, 16, Box::new(Cdna3F64::<true, MUT>::new(l, l).unwrap()), what);
+    }
+    make::<SIGN_FIX>("drop the sign fix");
+    make::<NORMAL>("drop the cut after normalisation");
+    make::<REACH>("drop the reach of c");
+    make::<MERGE>("merge windows without a cut");
+}
