@@ -73,7 +73,7 @@ fn plain<F: Unit, I: Unit>(p: &Params) -> Option<Kernel> {
         (Family::SequentialFma, Output::Fp32Rne) if p.a == Format::Fp32 && p.b == Format::Fp32 => {
             Some(Kernel::new(*p, p.k, Box::new(Plain::<F>::new(p.a, p.b, p.k))))
         }
-        (Family::Integer, Output::S32Wrap) if integer(p.a) && integer(p.b) && p.k % 4 == 0 => {
+        (Family::Integer, Output::S32Wrap) if integer(p.a) && integer(p.b) && p.k.is_multiple_of(4) => {
             Some(Kernel::new(*p, p.k, Box::new(Plain::<I>::new(p.a, p.b, p.k))))
         }
         _ => None,
@@ -83,7 +83,8 @@ fn plain<F: Unit, I: Unit>(p: &Params) -> Option<Kernel> {
 #[cfg(target_arch = "x86_64")]
 fn select_avx512(p: &Params) -> Option<Kernel> {
     use avx512::{
-        split_f64::SplitF64, window_f32::WindowF32, window_f64::WindowF64, window_wide::WindowWide,
+        cdna3_f64::Cdna3F64, split_f64::SplitF64, window_f32::WindowF32, window_f64::WindowF64,
+        window_wide::WindowWide,
     };
     let (a, b) = (p.a.layout()?, p.b.layout()?);
     match (p.family, p.output) {
@@ -115,6 +116,12 @@ fn select_avx512(p: &Params) -> Option<Kernel> {
                 (32, 25) => make::<32, 25>(p, floor, precision),
                 _ => None,
             }
+        }
+        (Family::Cdna3Window { block: 8 }, Output::Fp32Rne) if p.k.is_multiple_of(8) => {
+            Some(Kernel::new(*p, 8, Box::new(Cdna3F64::<false>::new(a, b)?)))
+        }
+        (Family::Cdna3OddEven, Output::Fp32Rne) if p.k.is_multiple_of(16) => {
+            Some(Kernel::new(*p, 16, Box::new(Cdna3F64::<true>::new(a, b)?)))
         }
         (
             Family::SplitWindow { block: 16, fraction: 25, floor, select_bit: 1 },

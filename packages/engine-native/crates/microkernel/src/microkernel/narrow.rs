@@ -94,9 +94,16 @@ pub const fn packed_k<const N: usize, const SPLIT: bool>(k: usize) -> usize {
     k.next_multiple_of(if SPLIT { 2 * N } else { N })
 }
 
-/// The k that packed position `i` holds: where the instruction splits, the 16 of 32 with bit 1 clear come first.
-const fn source<const SPLIT: bool>(i: usize) -> usize {
-    if SPLIT { i / 32 * 32 + i % 16 / 2 * 4 + i % 2 + i % 32 / 16 * 2 } else { i }
+/// The k that packed position `i` holds. Where the instruction splits: of 32, the 16 with bit 1 clear come first
+/// (N = 16, NVIDIA); of 16, the 8 with bit 0 clear (N = 8, AMD).
+const fn source<const N: usize, const SPLIT: bool>(i: usize) -> usize {
+    if !SPLIT {
+        i
+    } else if N == 8 {
+        i / 16 * 16 + i % 8 * 2 + i % 16 / 8
+    } else {
+        i / 32 * 32 + i % 16 / 2 * 4 + i % 2 + i % 32 / 16 * 2
+    }
 }
 
 /// Blocks lie in the order [block][group of R rows], so that a step over all rows streams.
@@ -124,7 +131,7 @@ pub fn pack_a<const V: usize, const R: usize, const N: usize, const SPLIT: bool,
                 words[live..].fill(0x38);
             }
             if SPLIT {
-                words = core::array::from_fn(|j| words[source::<SPLIT>(j)]);
+                words = core::array::from_fn(|j| words[source::<N, SPLIT>(j)]);
             }
             lanes.decode(layout, 0, &words);
             if lanes.bad != 0 {
@@ -178,7 +185,7 @@ pub fn pack_b<const V: usize, const N: usize, const SPLIT: bool, const MUT: u32>
             block[N * step(V)..].fill(0);
         }
         let out = &mut block[row % N * step(V)..][..step(V)];
-        let from = source::<SPLIT>(row);
+        let from = source::<N, SPLIT>(row);
         let live = if from < k { cols.len() } else { 0 };
         let mut words = gather(b, from, cols.start, live);
         if MUT & TAIL != 0 {

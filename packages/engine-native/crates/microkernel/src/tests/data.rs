@@ -47,9 +47,11 @@ pub enum Data {
     Powers,
     /// Products around fp32's smallest numbers, where the format has them.
     Tiny,
+    /// One exponent, one sign, the largest significands: the largest sums.
+    Loud,
 }
 
-pub const ALL: [Data; 10] = [
+pub const ALL: [Data; 11] = [
     Data::Words,
     Data::Finite,
     Data::Normal,
@@ -60,6 +62,7 @@ pub const ALL: [Data; 10] = [
     Data::Sparse,
     Data::Powers,
     Data::Tiny,
+    Data::Loud,
 ];
 
 /// (exponent bits, fraction bits, dropped bits)
@@ -116,6 +119,7 @@ pub fn word(f: Format, data: Data, rng: &mut Rng) -> u32 {
         Data::Sparse if rng.next() & 1 == 0 => make(neg, 0, 0),
         Data::Sparse => rng.next() as u32 & mask,
         Data::Powers => make(neg, rng.below(top + 1), 0),
+        Data::Loud => make(0, bias, ((1 << w) - 1) - rng.below(16) / 15),
         Data::Tiny => make(neg, if xb == 8 { 52 + rng.below(12) } else { rng.below(4).min(top) }, m),
     };
     if data != Data::Words && !finite(f, word) {

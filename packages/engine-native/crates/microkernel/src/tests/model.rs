@@ -327,8 +327,73 @@ fn block(p: &Params, a: &[u32], b: &[u32], c: u32) -> u32 {
             let second = fused(&pick(1), first, fraction, floor, p.output);
             add(second, c, 0x7FFF_FFFF)
         }
+        Family::Cdna3Window { .. } | Family::Cdna3OddEven => {
+            cdna3(&pairs, c, p.family == Family::Cdna3OddEven)
+        }
         _ => unreachable!("{:?}", p.family),
     }
+}
+
+/// floor to 2^q of s * 2^from, in units of 2^q where q > from, else unchanged; with the new unit.
+fn floor_to(s: i128, from: i32, q: i32) -> (i128, i32) {
+    if q > from { (if q - from > 120 { s >> 120 >> 7 } else { s >> (q - from) }, q) } else { (s, from) }
+}
+
+/// x * 2^qx + y * 2^qy, exactly.
+fn sum_of(x: (i128, i32), y: (i128, i32)) -> (i128, i32) {
+    match (x.0, y.0) {
+        (0, _) => y,
+        (_, 0) => x,
+        _ => {
+            let q = x.1.min(y.1);
+            assert!((x.1 - q).max(y.1 - q) < 60);
+            ((x.0 << (x.1 - q)) + (y.0 << (y.1 - q)), q)
+        }
+    }
+}
+
+/// Numerics 4.5 and 4.6; products at or above 2^128 are not modelled.
+fn cdna3(pairs: &[(Value, Value)], c: u32, odd_even: bool) -> u32 {
+    let o = Output::Fp32Rne;
+    let out = out(o, true);
+    let cv = decode(Format::Fp32, c);
+    if let Some(word) = specials(pairs, cv, &out) {
+        return word;
+    }
+    let Value::Finite(neg, sig, c_lsb, e_c) = cv else { unreachable!() };
+    let addend = (if neg { -i128::from(sig) } else { i128::from(sig) }, c_lsb);
+    let window = |pairs: &[(Value, Value)]| {
+        let terms = products(pairs);
+        let e = terms.iter().map(|t| t.e).max()?;
+        Some((e, (terms.iter().map(|t| t.cut(e - 24)).sum::<i128>(), e - 24)))
+    };
+    let (e_p, s) = if odd_even {
+        let pick = |odd: usize| pairs.iter().copied().skip(odd).step_by(2).collect::<Vec<_>>();
+        let (x, y) = (window(&pick(0)), window(&pick(1)));
+        let e = x.map(|x| x.0).max(y.map(|y| y.0));
+        let part =
+            |w: Option<(i32, (i128, i32))>| w.map_or((0, 0), |w| floor_to(w.1.0, w.1.1, e.unwrap() - 24));
+        (e, sum_of(part(x), part(y)))
+    } else {
+        let w = window(pairs);
+        (w.map(|w| w.0), w.map_or((0, 0), |w| w.1))
+    };
+    let e_c = if sig == 0 { -126 } else { e_c };
+    let total = match e_p {
+        Some(e_p) if e_p >= e_c => {
+            let far = odd_even && e_p - e_c > 25;
+            sum_of(s, if far { (0, 0) } else { floor_to(addend.0, addend.1, e_p - 24) })
+        }
+        _ => {
+            let (a, q) = sum_of(floor_to(s.0, s.1, e_c - 32), addend);
+            if a == 0 {
+                return 0;
+            }
+            let n = (q + 127 - a.unsigned_abs().leading_zeros() as i32).max(-126);
+            floor_to(a, q, n - 31)
+        }
+    };
+    if total.0 == 0 { 0 } else { finish(o, total.0, total.1) }
 }
 
 /// fp32 addition, RNE.
@@ -366,7 +431,10 @@ pub fn add(x: u32, y: u32, nan: u32) -> u32 {
 /// The chain of one dot product, padded with +0 to the instruction's K.
 pub fn dot(p: &Params, a: &[u32], b: &[u32], c: u32) -> u32 {
     let n = match p.family {
-        Family::FusedWindow { block, .. } => block,
+        Family::FusedWindow { block, .. } | Family::Cdna3Window { block } | Family::Pairwise { block } => {
+            block
+        }
+        Family::Cdna3OddEven => 16,
         _ => p.k,
     };
     let mut d = c;

@@ -105,3 +105,64 @@ fn split_f64() {
     make::<SECOND_FROM_ZERO>("begin the second half from zero");
     make::<TAIL>("read past the tail");
 }
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx2_window_f32() {
+    use crate::microkernel::avx2::window_f32::{WindowF32, mutation::*};
+    use crate::params::Format::{E4m3, E5m2};
+    if !crate::Isa::Avx2.available() {
+        eprintln!("SKIPPED: this machine lacks avx2");
+        return;
+    }
+    fn make<const MUT: u32>(what: &str) {
+        let p = crate::tests::windows::fp8(E4m3, E5m2, 32, Some(-133));
+        let (a, b) = (p.a.layout().unwrap(), p.b.layout().unwrap());
+        caught(p, 32, Box::new(WindowF32::<32, MUT>::new(a, b, 13, Some(-133), 13).unwrap()), what);
+    }
+    make::<BIAS>("drop the bias");
+    make::<SIGN>("drop the bias's sign");
+    make::<ADDEND_CUT>("round c to nearest");
+    make::<AND_MASK>("drop the final mask");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx2_window_i32() {
+    use crate::microkernel::avx2::window_i32::{WindowI32, mutation::*};
+    use crate::params::Format::{E4m3, E5m2};
+    if !crate::Isa::Avx2.available() {
+        eprintln!("SKIPPED: this machine lacks avx2");
+        return;
+    }
+    fn make<const MUT: u32>(what: &str) {
+        let p = crate::params::Params { b: E5m2, ..crate::tests::windows::window(E4m3, 32, 25, None, 32) };
+        let (a, b) = (p.a.layout().unwrap(), p.b.layout().unwrap());
+        caught(p, 32, Box::new(WindowI32::<32, 25, false, MUT>::new(a, b, None).unwrap()), what);
+    }
+    make::<ONE_SUM>("drop the second sum");
+    make::<CUT>("round products to nearest");
+    make::<ADDEND_CUT>("round c to nearest");
+    make::<AND_MASK>("drop the final mask");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn cdna3_f64() {
+    use crate::microkernel::avx512::cdna3_f64::{Cdna3F64, mutation::*};
+    use crate::microkernel::narrow::mutation::*;
+    use crate::params::{Family, Format::E5m2Fnuz};
+    if !crate::Isa::Avx512.available() {
+        eprintln!("SKIPPED: this machine lacks avx512");
+        return;
+    }
+    fn make<const MUT: u32>(what: &str) {
+        let p = crate::tests::cdna::cdna3(E5m2Fnuz, Family::Cdna3OddEven, 32);
+        let l = p.a.layout().unwrap();
+        caught(p, 16, Box::new(Cdna3F64::<true, MUT>::new(l, l).unwrap()), what);
+    }
+    make::<SIGN_FIX>("drop the sign fix");
+    make::<NORMAL>("drop the cut after normalisation");
+    make::<REACH>("drop the reach of c");
+    make::<MERGE>("merge windows without a cut");
+}

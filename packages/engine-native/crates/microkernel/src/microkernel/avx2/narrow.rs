@@ -1,6 +1,6 @@
 //! Shared parts of the AVX2 windows over narrow formats: distances of c and of the block, 4 rows by 64 columns.
 //!
-//! Packing is `narrow`'s with fp32 values and signs apart: |a| beside +-1. Byte 4l + i of 64 is column 16i + l, so that
+//! Packing is `narrow`'s with fp32 values. Byte 4l + i of 64 is column 16i + l, so that
 //! byte i of the doublewords of the lower 32 bytes are columns 16i..16i+8, of the upper 16i+8..16i+16.
 
 use core::arch::x86_64::*;
@@ -19,7 +19,7 @@ pub const V: usize = 4;
 const FAREST: i8 = 200_u8 as i8;
 
 #[target_feature(enable = "avx2,fma")]
-pub fn pack_a<const N: usize, const SPLIT: bool>(
+pub fn pack_a<const N: usize, const SPLIT: bool, const FLAGS: u32>(
     layout: &Layout,
     a: &View<'_>,
     rows: Range<usize>,
@@ -27,7 +27,7 @@ pub fn pack_a<const N: usize, const SPLIT: bool>(
     out: &mut [u8],
     bad: &mut [u64],
 ) {
-    narrow::pack_a::<V, ROWS, N, SPLIT, { narrow::mutation::SIGNS_APART }>(layout, a, rows, k, out, bad);
+    narrow::pack_a::<V, ROWS, N, SPLIT, FLAGS>(layout, a, rows, k, out, bad);
 }
 
 #[target_feature(enable = "avx2,fma")]
@@ -67,11 +67,13 @@ pub unsafe fn distances<const N: usize>(a: *const u8, b: *const u8, c: *const f3
             })
         });
         for t in 0..N {
-            for half in 0..2 {
-                let db = _mm256_loadu_si256(b.add(t * step(V) + V * PANEL + 32 * half).cast());
-                for r in 0..ROWS {
-                    let da = _mm256_set1_epi32(a.add(da_at + (r * N + t) * 4).cast::<i32>().read());
-                    d[r][half] = _mm256_min_epu8(d[r][half], _mm256_add_epi8(da, db));
+            let db: [__m256i; 2] = core::array::from_fn(|half| {
+                _mm256_loadu_si256(b.add(t * step(V) + V * PANEL + 32 * half).cast())
+            });
+            for r in 0..ROWS {
+                let da = _mm256_set1_epi32(a.add(da_at + (r * N + t) * 4).cast::<i32>().read());
+                for half in 0..2 {
+                    d[r][half] = _mm256_min_epu8(d[r][half], _mm256_add_epi8(da, db[half]));
                 }
             }
         }

@@ -10,6 +10,7 @@ use core::ops::Range;
 
 use crate::PANEL;
 use crate::microkernel::avx2::narrow::{ROWS, V, distances, pack_a, pack_b, shifted};
+use crate::microkernel::narrow::mutation::SIGNS_APART;
 use crate::microkernel::narrow::{C_LEAST, TOP, a_block, a_parts, addend_ok, b_block, fits, step};
 use crate::microkernel::{Block, Micro, as_bytes};
 use crate::pack::Layout;
@@ -55,7 +56,7 @@ impl<const N: usize, const MUT: u32> Micro for WindowF32<N, MUT> {
 
     fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], bad: &mut [u64]) {
         // SAFETY: dispatch made this kernel on a machine with AVX2 and FMA.
-        unsafe { pack_a::<N, false>(&self.a, a, rows, k, as_bytes(out), bad) }
+        unsafe { pack_a::<N, false, SIGNS_APART>(&self.a, a, rows, k, as_bytes(out), bad) }
     }
 
     fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
@@ -112,45 +113,56 @@ unsafe fn step_rows<const N: usize, const MUT: u32>(
     // SAFETY: the offsets stay inside the ranges named above.
     unsafe {
         let d = distances::<N>(a, b, c);
-        for half in 0..2 {
-            for i in 0..4 {
-                let at = 16 * i + 8 * half;
-                let mut s = [_mm256_setzero_ps(); ROWS];
-                let mut h = s;
-                for r in 0..ROWS {
+        for i in 0..4 {
+            let at = 16 * i;
+            let mut s = [[_mm256_setzero_ps(); 2]; ROWS];
+            let mut h = s;
+            for r in 0..ROWS {
+                for half in 0..2 {
                     let shift = shifted(d[r][half], i);
                     let float = |x| _mm256_castsi256_ps(x);
                     let m = float(_mm256_sub_epi32(m_base, shift));
-                    h[r] = float(_mm256_sub_epi32(h_base, shift));
+                    h[r][half] = float(_mm256_sub_epi32(h_base, shift));
                     if MUT & mutation::BIAS != 0 {
-                        h[r] = _mm256_setzero_ps();
+                        h[r][half] = _mm256_setzero_ps();
                     }
                     let quantum = float(_mm256_sub_epi32(q_base, shift));
                     let scale = float(_mm256_add_epi32(s_base, shift));
-                    let scaled = _mm256_mul_ps(_mm256_loadu_ps(c.add(r * PANEL + at)), scale);
+                    let scaled = _mm256_mul_ps(_mm256_loadu_ps(c.add(r * PANEL + at + 8 * half)), scale);
                     let cut = if MUT & mutation::ADDEND_CUT == 0 {
                         _mm256_cvttps_epi32(scaled)
                     } else {
                         _mm256_cvtps_epi32(scaled)
                     };
-                    s[r] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(cut), quantum, m);
+                    s[r][half] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(cut), quantum, m);
                 }
-                for t in 0..N {
-                    let v = _mm256_loadu_ps(b.add(t * step(V)).cast::<f32>().add(at));
-                    let negative = _mm256_and_ps(v, sign);
-                    for r in 0..ROWS {
-                        let item = a.add((r * N + t) * 4);
-                        let magnitude = _mm256_broadcast_ss(&*item.cast());
-                        let unit = _mm256_broadcast_ss(&*item.add(sign_at).cast());
-                        let h = if MUT & mutation::SIGN == 0 { _mm256_xor_ps(h[r], negative) } else { h[r] };
-                        s[r] = _mm256_fmadd_ps(unit, _mm256_fmsub_ps(magnitude, v, h), s[r]);
+            }
+            for t in 0..N {
+                let v: [__m256; 2] = core::array::from_fn(|half| {
+                    _mm256_loadu_ps(b.add(t * step(V)).cast::<f32>().add(at + 8 * half))
+                });
+                let negative = v.map(|v| _mm256_and_ps(v, sign));
+                for r in 0..ROWS {
+                    let item = a.add((r * N + t) * 4);
+                    let magnitude = _mm256_broadcast_ss(&*item.cast());
+                    let unit = _mm256_broadcast_ss(&*item.add(sign_at).cast());
+                    for half in 0..2 {
+                        let h = if MUT & mutation::SIGN == 0 {
+                            _mm256_xor_ps(negative[half], h[r][half])
+                        } else {
+                            h[r][half]
+                        };
+                        let biased = _mm256_fmsub_ps(magnitude, v[half], h);
+                        s[r][half] = _mm256_fmadd_ps(unit, biased, s[r][half]);
                     }
                 }
-                for r in 0..ROWS {
+            }
+            for r in 0..ROWS {
+                for half in 0..2 {
                     let m = _mm256_castsi256_ps(_mm256_sub_epi32(m_base, shifted(d[r][half], i)));
-                    let exact = _mm256_sub_ps(s[r], m);
+                    let exact = _mm256_sub_ps(s[r][half], m);
                     let out = if MUT & mutation::AND_MASK == 0 { _mm256_and_ps(exact, keep) } else { exact };
-                    _mm256_storeu_ps(c.add(r * PANEL + at), out);
+                    _mm256_storeu_ps(c.add(r * PANEL + at + 8 * half), out);
                 }
             }
         }

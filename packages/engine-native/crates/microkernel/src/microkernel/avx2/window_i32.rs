@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use crate::PANEL;
 use crate::microkernel::avx2::narrow::{ROWS, V, distances, pack_a, pack_b, shifted};
-use crate::microkernel::narrow::{C_LEAST, TOP, a_block, a_parts, addend_ok, b_block, fits, packed_k, step};
+use crate::microkernel::narrow::{C_LEAST, TOP, a_block, addend_ok, b_block, fits, packed_k, step};
 use crate::microkernel::{Block, Micro, as_bytes};
 use crate::pack::Layout;
 use crate::words::View;
@@ -54,7 +54,7 @@ impl<const N: usize, const F: i32, const SPLIT: bool, const MUT: u32> Micro for 
 
     fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], bad: &mut [u64]) {
         // SAFETY: dispatch made this kernel on a machine with AVX2 and FMA.
-        unsafe { pack_a::<N, SPLIT>(&self.a, a, rows, k, as_bytes(out), bad) }
+        unsafe { pack_a::<N, SPLIT, 0>(&self.a, a, rows, k, as_bytes(out), bad) }
     }
 
     fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
@@ -106,56 +106,58 @@ impl<const N: usize, const F: i32, const SPLIT: bool, const MUT: u32> Micro for 
 /// `a` and `b` point at blocks, `c` at 4 x 64 accumulators; AVX2 and FMA present.
 #[target_feature(enable = "avx2,fma")]
 unsafe fn step_rows<const N: usize, const F: i32, const MUT: u32>(a: *const u8, b: *const u8, c: *mut f32) {
-    let [sign_at, _, _] = a_parts(V, ROWS, N);
     let power = |e: i32| _mm256_set1_epi32((e + 127) << 23);
     let (q_base, s_base) = (power(TOP - F), power(F - TOP));
     // SAFETY: the offsets stay inside the ranges named above.
     unsafe {
         let d = distances::<N>(a, b, c);
-        for half in 0..2 {
-            for i in 0..4 {
-                let at = 16 * i + 8 * half;
-                let scale: [__m256; ROWS] = core::array::from_fn(|r| {
+        for i in 0..4 {
+            let at = 16 * i;
+            let scale: [[__m256; 2]; ROWS] = core::array::from_fn(|r| {
+                core::array::from_fn(|half| {
                     _mm256_castsi256_ps(_mm256_add_epi32(s_base, shifted(d[r][half], i)))
-                });
-                let mut sum = [[_mm256_setzero_si256(); ROWS]; 2];
-                for r in 0..ROWS {
-                    let scaled = _mm256_mul_ps(_mm256_loadu_ps(c.add(r * PANEL + at)), scale[r]);
-                    sum[0][r] = if MUT & mutation::ADDEND_CUT == 0 {
-                        _mm256_cvttps_epi32(scaled)
-                    } else {
-                        _mm256_cvtps_epi32(scaled)
-                    };
+                })
+            });
+            let mut sum = [[[_mm256_setzero_si256(); 2]; ROWS]; 2];
+            for r in 0..ROWS {
+                for half in 0..2 {
+                    let c = _mm256_loadu_ps(c.add(r * PANEL + at + 8 * half));
+                    sum[0][r][half] = cut::<{ mutation::ADDEND_CUT }, MUT>(_mm256_mul_ps(c, scale[r][half]));
                 }
-                for part in 0..2 {
-                    let into = if MUT & mutation::ONE_SUM == 0 { part } else { 0 };
-                    let mut s = sum[into];
-                    for t in N / 2 * part..N / 2 * (part + 1) {
-                        let v = _mm256_loadu_ps(b.add(t * step(V)).cast::<f32>().add(at));
-                        for r in 0..ROWS {
-                            let item = a.add((r * N + t) * 4);
-                            let magnitude = _mm256_broadcast_ss(&*item.cast());
-                            let unit = _mm256_broadcast_ss(&*item.add(sign_at).cast());
-                            let product = _mm256_mul_ps(_mm256_mul_ps(magnitude, unit), v);
-                            let quanta = _mm256_mul_ps(product, scale[r]);
-                            let cut = if MUT & mutation::CUT == 0 {
-                                _mm256_cvttps_epi32(quanta)
-                            } else {
-                                _mm256_cvtps_epi32(quanta)
-                            };
-                            s[r] = _mm256_add_epi32(s[r], cut);
+            }
+            for part in 0..2 {
+                let into = if MUT & mutation::ONE_SUM == 0 { part } else { 0 };
+                let mut s = sum[into];
+                for t in N / 2 * part..N / 2 * (part + 1) {
+                    let v: [__m256; 2] = core::array::from_fn(|half| {
+                        _mm256_loadu_ps(b.add(t * step(V)).cast::<f32>().add(at + 8 * half))
+                    });
+                    for r in 0..ROWS {
+                        let x = _mm256_broadcast_ss(&*a.add((r * N + t) * 4).cast());
+                        for half in 0..2 {
+                            let quanta = _mm256_mul_ps(_mm256_mul_ps(x, v[half]), scale[r][half]);
+                            s[r][half] = _mm256_add_epi32(s[r][half], cut::<{ mutation::CUT }, MUT>(quanta));
                         }
                     }
-                    sum[into] = s;
                 }
-                for r in 0..ROWS {
+                sum[into] = s;
+            }
+            for r in 0..ROWS {
+                for half in 0..2 {
                     let quantum = _mm256_castsi256_ps(_mm256_sub_epi32(q_base, shifted(d[r][half], i)));
-                    let out = join::<MUT>(sum[0][r], sum[1][r]);
-                    _mm256_storeu_ps(c.add(r * PANEL + at), _mm256_mul_ps(out, quantum));
+                    let out = join::<MUT>(sum[0][r][half], sum[1][r][half]);
+                    _mm256_storeu_ps(c.add(r * PANEL + at + 8 * half), _mm256_mul_ps(out, quantum));
                 }
             }
         }
     }
+}
+
+/// Toward zero, to integers; to nearest where the fault `WHICH` is planted.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn cut<const WHICH: u32, const MUT: u32>(x: __m256) -> __m256i {
+    if MUT & WHICH == 0 { _mm256_cvttps_epi32(x) } else { _mm256_cvtps_epi32(x) }
 }
 
 /// x + y as fp32, toward zero.

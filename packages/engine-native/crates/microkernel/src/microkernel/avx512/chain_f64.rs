@@ -187,16 +187,20 @@ pub unsafe fn widen(p: *const f32, scale: i32) -> [__m512d; 8] {
     core::array::from_fn(|i| unsafe { _mm512_mul_pd(_mm512_cvtps_pd(_mm256_loadu_ps(p.add(8 * i))), factor) })
 }
 
-/// 64 fp64 times 2^-scale as fp32, which has room for them once they are cut to `keep`.
+/// 64 fp64 times 2^-scale as fp32, which has room for them once they are cut to `keep`; -0 becomes +0.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
 pub unsafe fn narrow_to_f32(x: [__m512d; 8], scale: i32, keep: i64, p: *mut f32) {
     let factor = _mm512_set1_pd(f64::from_bits(((1023 - scale) as u64) << 52));
     let keep = _mm512_castsi512_pd(_mm512_set1_epi64(keep));
+    let zero = _mm512_setzero_pd();
     for (i, x) in x.into_iter().enumerate() {
         // SAFETY: the caller's pointer covers 64 fp32.
         unsafe {
-            _mm256_storeu_ps(p.add(8 * i), _mm512_cvtpd_ps(_mm512_mul_pd(_mm512_and_pd(x, keep), factor)))
+            _mm256_storeu_ps(
+                p.add(8 * i),
+                _mm512_cvtpd_ps(_mm512_fmadd_pd(_mm512_and_pd(x, keep), factor, zero)),
+            )
         };
     }
 }

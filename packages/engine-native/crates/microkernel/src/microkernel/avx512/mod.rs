@@ -1,5 +1,6 @@
 //! AVX-512 micro-kernels.
 
+pub(crate) mod cdna3_f64;
 mod chain_f64;
 pub(crate) mod exact;
 pub(crate) mod pairwise;

@@ -99,9 +99,9 @@ pub(super) fn pack_b<const N: usize, const SPLIT: bool, const MUT: u32>(
 
 pub(super) struct Constants {
     /// M's top word is this minus 16 d.
-    m_base: i16,
+    pub m_base: i16,
     /// T + 1 = d - t_base, saturated at 0.
-    t_base: i8,
+    pub t_base: i8,
     pub keep: i64,
 }
 
