@@ -192,7 +192,12 @@ const MUTANTS = [
     'max(<i32>(m >> 23), 1) - 127',
     '<i32>(m >> 23) - 127',
   ],
-  ['pack: tf32 keeps its dropped bits', 'assembly/simd/pack.ts', '& 0xffffe000)', ')'],
+  [
+    'pack: tf32 keeps its dropped bits',
+    'assembly/simd/pack.ts',
+    '(source + (i << 2)) & keep)',
+    '(source + (i << 2)))',
+  ],
   [
     'pack: the padding is not cleared',
     'assembly/simd/pack.ts',
@@ -202,8 +207,8 @@ const MUTANTS = [
   [
     'pack: absent positions count',
     'assembly/simd/pack.ts',
-    'if (mask === 0 || load<u8>(mask + i) !== 0) {',
-    '{',
+    'if (mask === 0 || load<u8>(mask + <usize>i) !== 0) x =',
+    'x =',
   ],
   [
     'pack: non-finite operands are not seen',

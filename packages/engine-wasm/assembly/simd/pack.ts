@@ -74,9 +74,49 @@ function put(entry: u64, values: usize, codes: usize, wide: bool): void {
   else store<u8>(codes, <u8>(entry >> 32));
 }
 
+// Where an element's bits come from.
+const BYTES: i32 = 0;
+const HALVES: i32 = 1;
+const TOP16: i32 = 2;
+const TOP32: i32 = 3;
+
+// @ts-ignore: decorator
+@inline
+function entryAt(kind: i32, source: usize, i: usize, keep: u32): u64 {
+  if (kind === BYTES) return load<u64>(ENTRIES + (<usize>load<u8>(source + i) << 3));
+  if (kind === HALVES) return halfEntry(load<u16>(source + (i << 1)));
+  if (kind === TOP16) return topEntry(<u32>load<u16>(source + (i << 1)) << 16);
+  return topEntry(load<u32>(source + (i << 2)) & keep);
+}
+
+/** k elements in order; the entries' bits ORed. Inlined once a kind: the loop has no other branch. */
+// @ts-ignore: decorator
+@inline
+function packPlain(
+  kind: i32,
+  source: usize,
+  k: i32,
+  values: usize,
+  valueStep: usize,
+  codes: usize,
+  codeStep: usize,
+  keep: u32,
+): u64 {
+  let seen: u64 = 0;
+  for (let i: usize = 0; i < <usize>k; i++) {
+    const x = entryAt(kind, source, i, keep);
+    seen |= x;
+    put(x, values, codes, kind >= TOP16);
+    values += valueStep;
+    codes += codeStep;
+  }
+  return seen;
+}
+
 // @ts-ignore: decorator
 @inline
 function slotOf(i: i32, period: i32, order: usize): usize {
+  if (order === 0) return <usize>i;
   const inside = i % period;
   return <usize>(i - inside + load<i32>(order + (<usize>inside << 2)));
 }
@@ -96,27 +136,27 @@ function packVector(
   mask: usize,
   order: usize,
 ): i32 {
-  const period = instruction;
-  const width = wordBytes;
-  const wide = shorts();
   const keep: u32 = ~((1 << dropped) - 1);
-  const zero = entry(0, wide ? ZERO_SHORT : ZERO_BYTE, false);
+  const kind = wordBytes === 1 ? BYTES : !shorts() ? HALVES : wordBytes === 2 ? TOP16 : TOP32;
+  const zero = entry(0, shorts() ? ZERO_SHORT : ZERO_BYTE, false);
   let seen: u64 = 0;
-  for (let i: usize = 0; i < <usize>k; i++) {
-    let x = zero;
-    if (mask === 0 || load<u8>(mask + i) !== 0) {
-      if (width === 1) x = load<u64>(ENTRIES + (<usize>load<u8>(source + i) << 3));
-      else if (!wide) x = halfEntry(load<u16>(source + (i << 1)));
-      else if (width === 2) x = topEntry(<u32>load<u16>(source + (i << 1)) << 16);
-      else x = topEntry(load<u32>(source + (i << 2)) & keep);
+  if (mask === 0 && order === 0) {
+    if (kind === BYTES) seen = packPlain(BYTES, source, k, values, valueStep, codes, codeStep, keep);
+    else if (kind === HALVES) seen = packPlain(HALVES, source, k, values, valueStep, codes, codeStep, keep);
+    else if (kind === TOP16) seen = packPlain(TOP16, source, k, values, valueStep, codes, codeStep, keep);
+    else seen = packPlain(TOP32, source, k, values, valueStep, codes, codeStep, keep);
+  } else {
+    for (let i = 0; i < k; i++) {
+      let x = zero;
+      if (mask === 0 || load<u8>(mask + <usize>i) !== 0) x = entryAt(kind, source, i, keep);
+      seen |= x;
+      const slot = slotOf(i, instruction, order);
+      put(x, values + slot * valueStep, codes + slot * codeStep, shorts());
     }
-    seen |= x;
-    const slot = order === 0 ? i : slotOf(<i32>i, period, order);
-    put(x, values + slot * valueStep, codes + slot * codeStep, wide);
   }
   for (let i = k; i < padded; i++) {
-    const slot = order === 0 ? <usize>i : slotOf(i, period, order);
-    put(zero, values + slot * valueStep, codes + slot * codeStep, wide);
+    const slot = slotOf(i, instruction, order);
+    put(zero, values + slot * valueStep, codes + slot * codeStep, shorts());
   }
   return <i32>(seen >> 63);
 }

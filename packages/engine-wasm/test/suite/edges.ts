@@ -61,3 +61,28 @@ export function zeroProducts(op: MmaOp): CaseSet {
   }
   return { ...set, source: 'zero products', id: (i: number) => `zero-product-${i}` };
 }
+
+/** Operands and addends of the lowest exponents, subnormal ones among them: c's encoded exponent is then above its value's. */
+export function smallTerms(op: MmaOp): CaseSet {
+  const set = fullWindows(op);
+  let state = 1;
+  // Numerical Recipes' generator; the high bits are the good ones.
+  const next = (bits: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor(state / 2 ** (32 - bits));
+  };
+  const small = (name: MmaOp['a'], exponentBits: number) => {
+    const format = FORMATS[name] as FloatFormat;
+    const word = next(format.fractionBits + Math.min(exponentBits, format.exponentBits - 1));
+    const sign = next(1) * 2 ** (format.exponentBits + format.fractionBits);
+    return (sign + word) * 2 ** format.droppedBits;
+  };
+  for (let i = 0; i < set.count; i++) {
+    for (let k = 0; k < op.k; k++) {
+      set.a[i * op.k + k] = small(op.a, 1 + (i % 3));
+      set.b[i * op.k + k] = small(op.b, 1 + (i % 4));
+    }
+    set.c[i] = small(op.d, i % 2);
+  }
+  return { ...set, source: 'small terms', id: (i: number) => `small-term-${i}` };
+}
