@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { catalog, findOp, type MmaOp } from '@bitmma/core';
 import { type CaseSet, campaignsFor, generateCases } from '@bitmma/core/conformance';
 import { findVectorFiles, readVectorFile } from '@bitmma/core/conformance/node';
+import { poolSet, tieBreakers } from './pools.js';
 
 const root = resolve(import.meta.dirname, '../../..');
 export const dataFolder = resolve(root, process.env.BITMMA_DATA ?? '../shared');
@@ -20,6 +21,7 @@ export const REPRESENTATIVES: readonly (readonly [device: string, instruction: s
   ['h100', 'wgmma.mma_async.m64n8k32.f32.e4m3.e4m3'],
   ['h100', 'mma.sync.m16n8k32.f16.e5m2.e4m3.f16'],
   ['b200', 'mma.sync.m16n8k32.f32.e4m3.e4m3.f32'],
+  ['b200', 'tcgen05.mma.kind::f16.f32.bf16.bf16'],
   ['b200', 'tcgen05.mma.kind::f8f6f4.f32.e3m2.e2m1'],
   ['b200', 'tcgen05.mma.sp.kind::f8f6f4.f16.e5m2.e2m3'],
   ['b200', 'tcgen05.mma.sp.kind::tf32.f32.tf32.tf32'],
@@ -46,8 +48,12 @@ export function testOps(): MmaOp[] {
   });
 }
 
-export const campaignSets = (op: MmaOp, count: number, seed = 7): CaseSet[] =>
-  campaignsFor(op).map((campaign) => generateCases(op, campaign, { seed, count }));
+/** Campaigns of `count` cases each, twelve times as many of words at the ends of their classes, and tie breakers. */
+export const campaignSets = (op: MmaOp, count: number, seed = 7): CaseSet[] => [
+  ...campaignsFor(op).map((campaign) => generateCases(op, campaign, { seed, count })),
+  poolSet(op, count * 12, seed),
+  ...(op.datapath.kind === 'sequential-fma' && op.a === 'fp32' ? [tieBreakers(op)] : []),
+];
 
 /** Recorded sets and vectors; `every`: keep one case in that many of a recorded set. */
 export async function* dataSets(every: number): AsyncGenerator<CaseSet> {

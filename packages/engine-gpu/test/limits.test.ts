@@ -49,7 +49,7 @@ describe.skipIf(!webgpu.engine)(`webgpu limits${webgpu.why}`, () => {
   it('tiles 512 x 509 x 4096 over buffers', async () => {
     const op = findOp('a100', 'mma.sync.m16n8k32.s32.s8.s8.s32');
     await checkCells(webgpu.engine!, op, 512, 509, 4096, 24);
-  });
+  }, 900_000);
 
   it('holds nothing after 200 jobs', async () => {
     const engine = webgpu.engine!;
@@ -122,7 +122,7 @@ describe.skipIf(!webgl.engine)(`webgl limits${webgl.why}`, () => {
   it('tiles 512 x 509 x 4096 over textures', async () => {
     const op = findOp('h100', 'wgmma.mma_async.m64n8k32.f32.e4m3.e4m3');
     await checkCells(webgl.engine!, op, 512, 509, 4096, 24);
-  });
+  }, 900_000);
 
   it('holds nothing after 200 jobs', async () => {
     const engine = webgl.engine!;

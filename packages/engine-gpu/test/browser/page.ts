@@ -3,6 +3,7 @@ import { campaignsFor, generateCases, runSuite } from '@bitmma/core/conformance'
 import { referenceEngine } from '@bitmma/core/reference';
 import { OPERATIONS, webglEngine, webgpuEngine } from '../../src/index.js';
 import { inputsOf, runTiles } from '../gemm.js';
+import { poolSet } from '../pools.js';
 
 /** What the test drives in the page; plain data in and out. */
 export interface Page {
@@ -55,7 +56,10 @@ function watchedGpu(): GPU {
 
 const conformance = async (engine: Engine, device: string, instruction: string, count: number) => {
   const op = findOp(device, instruction);
-  const sets = campaignsFor(op).map((campaign) => generateCases(op, campaign, { seed: 11, count }));
+  const sets = [
+    ...campaignsFor(op).map((campaign) => generateCases(op, campaign, { seed: 11, count })),
+    poolSet(op, count * 8, 11),
+  ];
   const { passed, failed, skipped, ops } = await runSuite(sets, {
     engine,
     against: referenceEngine(),

@@ -38,7 +38,7 @@ export interface RoundRule {
  * `fn NAME(negative, m, q)`: the word of (-1)^negative * m * 2^q, numerics section 2. The significand keeps
  * `precision` fraction bits below the leading bit, and none below 2^(emin - precision). With n the leading exponent,
  * at least emin, word = ((n - emin) << fraction) + significand: the hidden bit carries into the exponent field, and so
- * does a significand that rounds up to the next power of two.
+ * does a significand that rounds up to the next power of two, to Inf from the last one.
  */
 export function roundFunction(name: string, rule: RoundRule): string {
   const { fraction, emin, infinity, sign } = layoutOf(rule.format);
@@ -60,7 +60,7 @@ export function roundFunction(name: string, rule: RoundRule): string {
   }
   let word = (u32(n - ${emin}) << ${fraction}u) + (sig << ${spare}u);
   if (word == 0u) { return ${tiny}; }
-  return min(word, ${hex(infinity)}) | signBit;
+  return word | signBit;
 }
 `;
 }
@@ -97,7 +97,7 @@ export function roundSingleFunction(name: string, rule: RoundRule): string {
   }
   let word = (u32(n - ${emin}) << ${fraction}u) + (sig << ${spare}u);
   if (word == 0u) { return ${tiny}; }
-  return min(word, ${hex(infinity)}) | signBit;
+  return word | signBit;
 }
 `;
 }
