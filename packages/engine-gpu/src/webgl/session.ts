@@ -85,6 +85,15 @@ export class WebglSession implements Session {
     checkTile(this.op, operands, tile);
     const { op } = this;
     const { m0, m1, n0, n1, chain, c, d } = tile;
+    if (c && op.c === op.d && chain.every(({ k0, k1 }) => k0 === k1)) {
+      // No step: d is c's own word, a NaN's payload too.
+      for (let i = m0; i < m1; i++)
+        for (let j = n0; j < n1; j++)
+          d.words[d.offset + i * d.rowStride + j * d.colStride] =
+            c.words[c.offset + i * c.rowStride + j * c.colStride];
+      this.#elements += (m1 - m0) * (n1 - n0);
+      return;
+    }
     const side = Math.floor(Math.sqrt(this.limits.windowCells));
     const runner = this.runner('gemm');
     for (const rows of splitLanes(m0, m1, side))
@@ -131,6 +140,12 @@ export class WebglSession implements Session {
   private batch(batch: DotBatch): void {
     const { op } = this;
     const { k } = batch;
+    if (k === 0 && op.c === op.d) {
+      batch.d.fill(0, 0, batch.count);
+      if (batch.c) batch.d.set(batch.c.subarray(0, batch.count));
+      this.#elements += batch.count;
+      return;
+    }
     const runner = this.runner('dots');
     const most = Math.min(Math.floor(this.limits.textureElements / Math.max(k, op.k)), 8192);
     for (const range of splitLanes(0, batch.count, most)) {

@@ -128,7 +128,8 @@ export class Runner {
         const end = Math.min(at + most, k1);
         segments.push({ k0: at, k1: end, kEnd: at + Math.ceil((end - at) / k) * k });
       }
-    return segments;
+    // An empty chain still widens c.
+    return segments.length > 0 ? segments : [{ k0: 0, k1: 0, kEnd: 0 }];
   }
 }
 

@@ -90,7 +90,7 @@ fn widenAddend(w: u32) -> u32 {
   let signBit = (w & 0x8000u) << 16u;
   let x = (w >> 10u) & 31u;
   let m = w & 0x3ffu;
-  if (x == 31u) { return signBit | 0x7f800000u | (m << 13u); }
+  if (x == 31u) { return select(signBit | 0x7f800000u, 0x7fffffffu, m != 0u); }
   if (x != 0u) { return signBit | ((x + 112u) << 23u) | (m << 13u); }
   if (m == 0u) { return signBit; }
   let lift = countLeadingZeros(m) - 21u;
