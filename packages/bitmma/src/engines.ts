@@ -63,14 +63,14 @@ export const ENGINES = new EngineRegistry([
     'an NVIDIA GPU itself',
     'hw-runner',
     'cudaEngine',
-    'build packages/hw-runner on a machine with an NVIDIA GPU and nvcc',
+    'build packages/hw-runner (needs Rust) on a machine with an NVIDIA GPU and its driver',
   ),
   optional(
     'hip',
     'an AMD GPU itself',
     'hw-runner',
     'hipEngine',
-    'build packages/hw-runner on a machine with an AMD GPU and hipcc',
+    'build packages/hw-runner (needs Rust) on a machine with an AMD GPU and its driver',
   ),
 ]);
 
