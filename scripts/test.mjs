@@ -2,10 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { bootstrap, childEnv, root, run } from './bootstrap.mjs';
 
 const total = { passed: 0, failed: 0, skipped: 0 };
+/** What failed, told again before the last line: a log cut from the top still names it. */
+const failures = [];
 const count = (passed, failed, skipped) => {
   total.passed += passed;
   total.failed += failed;
@@ -15,6 +17,7 @@ const count = (passed, failed, skipped) => {
 /** A step that is one test: lint, formatting, a missing tool. */
 function step(name, status) {
   process.stdout.write(`${status === 0 ? 'ok' : 'FAILED'}  ${name}\n`);
+  if (status !== 0) failures.push(name);
   count(status === 0 ? 1 : 0, status === 0 ? 0 : 1, 0);
 }
 
@@ -30,9 +33,13 @@ function vitest(name, cwd, report) {
   ];
   const done = spawnSync('npm', args, { cwd, env: childEnv(), stdio: 'inherit' });
   if (!existsSync(report)) return step(`${name}: vitest wrote no report`, 1);
-  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
+  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
     readFileSync(report, 'utf8'),
   );
+  for (const { name: file, assertionResults } of testResults)
+    for (const { fullName, status, failureMessages } of assertionResults)
+      if (status === 'failed')
+        failures.push(`${relative(root, file)}: ${fullName}\n${failureMessages.join('\n')}`);
   count(numPassedTests, numFailedTests, numPendingTests + numTodoTests);
   // A suite that dies outside any test fails vitest without a failed test.
   if (done.status !== 0 && numFailedTests === 0) step(`${name}: a test file failed to run`, 1);
@@ -47,6 +54,7 @@ function cargo(name, cwd) {
     maxBuffer: 1 << 28,
   });
   process.stdout.write(done.stdout);
+  for (const [, test] of done.stdout.matchAll(/^---- (.+) stdout ----$/gm)) failures.push(`${name}: ${test}`);
   const results = [...done.stdout.matchAll(/test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored/g)];
   for (const [, passed, failed, ignored] of results) count(Number(passed), Number(failed), Number(ignored));
   if (done.status !== 0 && !results.some(([, , failed]) => failed !== '0')) step(`${name}: cargo test`, 1);
@@ -74,5 +82,6 @@ for (const folder of ['packages', 'apps'])
   }
 rmSync(reports, { recursive: true });
 
+for (const failure of failures) process.stdout.write(`\nFAILED  ${failure}\n`);
 process.stdout.write(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`);
 process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
