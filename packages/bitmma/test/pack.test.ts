@@ -20,21 +20,32 @@ const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), '
   packageManager: string;
 };
 
-const own = JSON.parse(readFileSync(join(ROOT, 'packages/bitmma/package.json'), 'utf8')) as {
-  optionalDependencies: Record<string, string>;
-};
+interface Manifest {
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+}
+
+const manifest = (folder: string) =>
+  JSON.parse(readFileSync(join(ROOT, 'packages', folder, 'package.json'), 'utf8')) as Manifest;
 const built = (name: string) => existsSync(join(ROOT, 'packages', name, 'dist'));
+const ownNames = (dependencies: Record<string, string> = {}) =>
+  Object.keys(dependencies)
+    .filter((name) => name.startsWith('@bitmma/'))
+    .map((name) => name.replace('@bitmma/', ''));
 
-/** The package, its core, and the engines that are built here. */
-const PACKAGES = [
-  'bitmma',
-  'core',
-  ...Object.keys(own.optionalDependencies)
-    .map((name) => name.replace('@bitmma/', ''))
-    .filter(built),
-];
+/** The package and the workspace packages it reaches: needed ones all, optional engines where they are built here. */
+function reached(name: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(name)) return seen;
+  seen.add(name);
+  const { dependencies, optionalDependencies } = manifest(name);
+  for (const next of [...ownNames(dependencies), ...ownNames(optionalDependencies).filter(built)])
+    reached(next, seen);
+  return seen;
+}
 
-it('packed tarballs install and run in an empty project outside the workspace', { timeout: 180_000 }, () => {
+const PACKAGES = [...reached('bitmma')];
+
+it('packed tarballs install and run in an empty project outside the workspace', { timeout: 600_000 }, () => {
   const project = join(folder, 'project');
   mkdirSync(project);
   const pack = { stdio: 'ignore', cwd: ROOT } as const;
