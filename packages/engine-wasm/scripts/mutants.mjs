@@ -108,12 +108,6 @@ const MUTANTS = [
     'return r;',
   ],
   [
-    'fp16: infinity does not stay',
-    'assembly/simd/finish-i32.ts',
-    'i32x4.eq(v128.and(c, i32x4.splat(0x7fffffff)), i32x4.splat(0x7f800000))',
-    'i32x4.splat(0)',
-  ],
-  [
     'cdna3: c is not floored',
     'assembly/simd/cdna3-window.ts',
     'f64x2.floor(f64x2.mul(c, y))',

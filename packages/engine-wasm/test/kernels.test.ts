@@ -3,19 +3,16 @@ import { referenceEngine } from '@bitmma/core/reference';
 import { expect, test } from 'vitest';
 import { wasmEngine } from '../src/index.js';
 import { simdPlan } from '../src/simd-plan.js';
-import { fullWindows, smallTerms, zeroProducts } from './suite/edges.js';
+import { edgesOf } from './suite/edges.js';
 import { distinctOps } from './suite/ops.js';
 
-test('windows filled to the last quantum, of zero products and of the smallest terms agree with the reference on every SIMD op', async () => {
+test('windows filled to the last quantum, of zero products, smallest terms and ties agree with the reference on every SIMD op', async () => {
   const engine = await wasmEngine();
   const ops = distinctOps().filter((op) => simdPlan(op) !== null && op.datapath.kind !== 'integer');
   expect(ops.length).toBeGreaterThan(140);
-  const result = await runSuite(
-    ops.flatMap((op) => [fullWindows(op), zeroProducts(op), smallTerms(op)]),
-    {
-      ...{ engine, kernel: 'simd', against: referenceEngine(), keep: 1 },
-    },
-  );
+  const result = await runSuite(ops.flatMap(edgesOf), {
+    ...{ engine, kernel: 'simd', against: referenceEngine(), keep: 1 },
+  });
   expect(result.ops.flatMap((op) => op.mismatches)).toEqual([]);
 });
 

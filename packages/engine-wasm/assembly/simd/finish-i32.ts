@@ -128,7 +128,8 @@ function halfMagic(x: v128): v128 {
 
 /**
  * fp32 values to fp16 values, RNE, as fp32 words; a result of zero is +0. x has odd low bits where it stands for a
- * longer sum: 24 bits against 11, so that rounding to odd and then to nearest is rounding to nearest.
+ * longer sum: 24 bits against 11, so that rounding to odd and then to nearest is rounding to nearest. An infinite c has
+ * E = 128 and saturates the sum, which is infinite again.
  */
 // @ts-ignore: decorator
 @inline
@@ -140,27 +141,19 @@ export function roundHalf(x: v128): v128 {
   return v128.bitselect(infinite, r, over);
 }
 
-/** An infinite c stays (finite operands). */
-// @ts-ignore: decorator
-@inline
-export function keepInfinite(c: v128, d: v128): v128 {
-  return v128.bitselect(c, d, i32x4.eq(v128.and(c, i32x4.splat(0x7fffffff)), i32x4.splat(0x7f800000)));
-}
-
 /** fp16 output, RNE. */
 // @ts-ignore: decorator
 @inline
 function finishHalfLanes(c: usize, at: usize): void {
-  const before = v128.load(c + at);
   const x = v128.load(SUMS + at);
-  const y = addend(before, at);
+  const y = addend(v128.load(c + at), at);
   const r = i32x4.add(x, y);
   const sign = negative(x, y, r);
   const m = magnitude(r, sign);
   const f = f32x4.convert_i32x4_u(v128.andnot(m, i32x4.shr_u(m, 24)));
   const odd = v128.and(i32x4.ne(i32x4.trunc_sat_f32x4_u(f), m), i32x4.splat(1));
   const value = signed(f32x4.mul(v128.or(f, odd), unscale(at)), sign);
-  v128.store(c + at, keepInfinite(before, roundHalf(value)));
+  v128.store(c + at, roundHalf(value));
 }
 
 export function finishHalf(c: usize): void {
@@ -174,10 +167,9 @@ export function finishHalf(c: usize): void {
 // @ts-ignore: decorator
 @inline
 function finishTwoHalfLanes(c: usize, at: usize): void {
-  const before = v128.load(c + at);
   const x = v128.load(SUMS + at);
   const y = v128.load(SUMS + 64 + at);
-  const z = addend(before, at);
+  const z = addend(v128.load(c + at), at);
   const upper = upperOf(x, y, z);
   const bit = lowBit(x, y, z);
   const sign = i32x4.shr_s(upper, 31);
@@ -188,7 +180,7 @@ function finishTwoHalfLanes(c: usize, at: usize): void {
   const cut = i32x4.ne(i32x4.trunc_sat_f32x4_u(f), m);
   const odd = v128.or(v128.and(cut, i32x4.splat(1)), v128.andnot(bit, few));
   const scaled = signed(f32x4.mul(v128.or(value, odd), unscale(at)), sign);
-  v128.store(c + at, keepInfinite(before, roundHalf(scaled)));
+  v128.store(c + at, roundHalf(scaled));
 }
 
 export function finishTwoHalf(c: usize): void {

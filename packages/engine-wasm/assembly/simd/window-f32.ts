@@ -1,14 +1,14 @@
 import { block, fraction, precision } from '../params';
 import { byteExponents } from './exponents';
-import { keepInfinite, roundHalf } from './finish-i32';
+import { roundHalf } from './finish-i32';
 import { codeBias, halfOutput } from './params';
 import { windowExponent } from './window-exponent';
 
 /** The exact sum to the output: p fraction bits kept, or fp16. */
 // @ts-ignore: decorator
 @inline
-function rounded(before: v128, sum: v128, mask: v128): v128 {
-  return halfOutput !== 0 ? keepInfinite(before, roundHalf(sum)) : v128.and(sum, mask);
+function rounded(sum: v128, mask: v128): v128 {
+  return halfOutput !== 0 ? roundHalf(sum) : v128.and(sum, mask);
 }
 
 /**
@@ -61,10 +61,10 @@ export function rowF32(a: usize, aCodes: usize, b: usize, bCodes: usize, k: i32,
     t1 = f32x4.add(t1, f32x4.trunc(f32x4.mul(c1, s1)));
     t2 = f32x4.add(t2, f32x4.trunc(f32x4.mul(c2, s2)));
     t3 = f32x4.add(t3, f32x4.trunc(f32x4.mul(c3, s3)));
-    c0 = rounded(c0, f32x4.mul(t0, i32x4.shl(i32x4.add(unscale, e0), 23)), mask);
-    c1 = rounded(c1, f32x4.mul(t1, i32x4.shl(i32x4.add(unscale, e1), 23)), mask);
-    c2 = rounded(c2, f32x4.mul(t2, i32x4.shl(i32x4.add(unscale, e2), 23)), mask);
-    c3 = rounded(c3, f32x4.mul(t3, i32x4.shl(i32x4.add(unscale, e3), 23)), mask);
+    c0 = rounded(f32x4.mul(t0, i32x4.shl(i32x4.add(unscale, e0), 23)), mask);
+    c1 = rounded(f32x4.mul(t1, i32x4.shl(i32x4.add(unscale, e1), 23)), mask);
+    c2 = rounded(f32x4.mul(t2, i32x4.shl(i32x4.add(unscale, e2), 23)), mask);
+    c3 = rounded(f32x4.mul(t3, i32x4.shl(i32x4.add(unscale, e3), 23)), mask);
   }
   v128.store(c, c0);
   v128.store(c, c1, 16);

@@ -4,7 +4,7 @@ import { type CaseSet, campaignsFor, generateCases, runSuite } from '@bitmma/cor
 import { referenceEngine } from '@bitmma/core/reference';
 import { wasmEngine } from '../../src/index.js';
 import { customOp } from './custom.js';
-import { fullWindows, smallTerms, zeroProducts } from './edges.js';
+import { edgesOf } from './edges.js';
 import { distinctOps } from './ops.js';
 
 const engine = await wasmEngine();
@@ -25,8 +25,7 @@ async function differs(op: MmaOp, sets: Iterable<CaseSet>): Promise<string | nul
 }
 
 function* edges(op: MmaOp): Generator<CaseSet> {
-  if (op.datapath.kind !== 'integer' && op.d !== 'fp64' && !op.scaling)
-    yield* [fullWindows(op), zeroProducts(op), smallTerms(op)];
+  if (op.datapath.kind !== 'integer' && op.d !== 'fp64' && !op.scaling) yield* edgesOf(op);
 }
 
 function* campaigns(op: MmaOp): Generator<CaseSet> {

@@ -86,3 +86,48 @@ export function smallTerms(op: MmaOp): CaseSet {
   }
   return { ...set, source: 'small terms', id: (i: number) => `small-term-${i}` };
 }
+
+/** Word of 2^e, or null where the format has none. */
+function powerOfTwo(
+  { bias, fractionBits, exponentBits, droppedBits }: FloatFormat,
+  e: number,
+): number | null {
+  const emin = 1 - bias;
+  if (e > 2 ** exponentBits - 2 - bias || e < emin - fractionBits) return null;
+  const word = e >= emin ? (e + bias) * 2 ** fractionBits : 2 ** (e - emin + fractionBits);
+  return word * 2 ** droppedBits;
+}
+
+/**
+ * 2^6, half of fp16's last place below it, and one bit at 2^(6 - 24) or none: a tie that a bit beyond fp32's 24 breaks,
+ * upwards, downwards or not at all. Null where the operands have no such factors.
+ */
+export function halfTies(op: MmaOp): CaseSet | null {
+  const [a, b] = [op.a, op.b].map((name) => FORMATS[name] as FloatFormat);
+  // Factors of the three products.
+  const factors = [
+    [3, 3],
+    [-2, -3],
+    [-9, -9],
+  ].map(([x, y]) => [powerOfTwo(a, x), powerOfTwo(b, y)]);
+  if (op.d !== 'fp16' || op.k < 8 || factors.flat().includes(null)) return null;
+  const set = fullWindows(op);
+  const negative = 2 ** (a.exponentBits + a.fractionBits + a.droppedBits);
+  for (let i = 0; i < set.count; i++) {
+    set.a.fill(0, i * op.k, (i + 1) * op.k);
+    set.c[i] = 0;
+    const signs = [i & 1, (i & 1) ^ ((i >> 1) & 1), (i >> 2) & 1];
+    for (const [k, [x, y]] of factors.entries()) {
+      if (k === 2 && i % 5 === 0) continue;
+      // Everywhere in the block, and in its halves.
+      const at = i * op.k + ((k * 3 + i) % Math.min(op.k, 8));
+      set.a[at] = x! + signs[k] * negative;
+      set.b[at] = y!;
+    }
+  }
+  return { ...set, source: 'half ties', id: (i: number) => `half-tie-${i}` };
+}
+
+/** Every edge set of an op. */
+export const edgesOf = (op: MmaOp): readonly CaseSet[] =>
+  [fullWindows(op), zeroProducts(op), smallTerms(op), halfTies(op)].filter((set) => set !== null);
