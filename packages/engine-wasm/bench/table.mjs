@@ -1,6 +1,6 @@
 // The speed table: one thread, load (packing) included, against single-threaded OpenBLAS sgemm interleaved in the same
-// process. `node bench/table.mjs [--rounds 5] [--cpu] [--only text] [--json]`; --cpu counts the process's CPU time
-// instead of the clock's, for machines that others use.
+// process. `node bench/table.mjs [--rounds 5] [--cpu] [--only text] [--native] [--json]`; --cpu counts the process's CPU
+// time instead of the clock's, for machines that others use; --native measures engine-native's scalar kernel beside each.
 import { parseArgs } from 'node:util';
 import { FORMATS, findOp } from '@bitmma/core';
 import { campaignOf, generateCases } from '@bitmma/core/conformance';
@@ -12,6 +12,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '5' },
     cpu: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
+    native: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -89,46 +90,63 @@ const sgemm = () => {
   for (let i = 0; i < 3; i++) blas.sgemm(size, x, y, z);
 };
 const engine = await wasmEngine();
+// By path: the package itself does not depend on another engine.
+const native = options.native
+  ? await (await import('../../engine-native/dist/index.js')).nativeEngine()
+  : null;
+
+/** Rows and columns of a tile: the scalar kernels' speed does not depend on it. */
+const sideOf = (kernel, n) => (kernel === 'simd' ? n : Math.min(n, 256));
+
+/** What one kernel runs: `run` loads, computes a side x side tile and releases. */
+async function contender(from, kernel, op, inputs) {
+  const session = await from.open(op, { kernel });
+  const { n, k } = inputs;
+  const side = sideOf(kernel, n);
+  const { wordBits } = FORMATS[op.d];
+  const words = new (wordBits === 16 ? Uint16Array : Uint32Array)((n * n * Math.max(wordBits, 32)) / 32);
+  const d = { format: op.d, words, offset: 0, rowStride: n, colStride: 1 };
+  const run = async () => {
+    const loaded = await session.load(inputs);
+    await session.tile(loaded, { m0: 0, m1: side, n0: 0, n1: side, chain: [{ k0: 0, k1: k }], d });
+    loaded.release();
+  };
+  await run();
+  const name = from === engine ? kernel : `native ${kernel}`;
+  return { name, side, run, macs: side * side * k, session, speeds: [], ratios: [], shares: [] };
+}
+
 const results = [];
+const print = (...cells) => options.json || console.log(`| ${cells.join(' | ')} |`);
 if (!options.json)
   console.log(
     `OpenBLAS ${blas.corename}, ${options.cpu ? 'CPU' : 'wall'} time, medians of ${options.rounds}`,
   );
-if (!options.json) console.log('| op | kernel | n | GMAC/s | ratio | bar |\n|---|---|---|---|---|---|');
+const heads = ['op', 'kernel', 'n', 'GMAC/s', 'ratio', 'bar', ...(native ? ['of native scalar'] : [])];
+print(...heads);
+print(...heads.map(() => '---'));
 for (const [device, instruction, name, n, bar] of ROWS) {
   if (!`${name} ${device} ${instruction}`.includes(options.only)) continue;
   const op = findOp(device, instruction);
   const inputs = operands(op, n);
-  for (const kernel of engine.supports(op).kernels) {
-    const session = await engine.open(op, { kernel });
-    const side = kernel === 'scalar' ? Math.min(n, 256) : n;
-    const items = FORMATS[op.d].wordBits === 64 ? 2 : 1;
-    const d = {
-      format: op.d,
-      words: new (FORMATS[op.d].wordBits === 16 ? Uint16Array : Uint32Array)(n * n * items),
-    };
-    const run = async () => {
-      const loaded = await session.load(inputs);
-      const chain = [{ k0: 0, k1: inputs.k }];
-      const into = { ...d, offset: 0, rowStride: n, colStride: 1 };
-      await session.tile(loaded, { m0: 0, m1: side, n0: 0, n1: side, chain, d: into });
-      loaded.release();
-    };
-    await run();
-    const ratios = [];
-    const speeds = [];
-    for (let round = 0; round < Number(options.rounds); round++) {
-      const blasSpeed = (3 * size ** 3) / (await timed(sgemm));
-      const speed = (side * side * inputs.k) / (await timed(run));
-      ratios.push(speed / blasSpeed);
-      speeds.push(speed / 1e9);
+  const all = [];
+  for (const kernel of engine.supports(op).kernels) all.push(await contender(engine, kernel, op, inputs));
+  if (native) all.push(await contender(native, 'scalar', op, inputs));
+  for (let round = 0; round < Number(options.rounds); round++) {
+    const blasSpeed = (3 * size ** 3) / (await timed(sgemm));
+    for (const one of all) {
+      const speed = one.macs / (await timed(one.run));
+      one.speeds.push(speed / 1e9);
+      one.ratios.push(speed / blasSpeed);
     }
+    for (const one of all) one.shares.push(one.speeds[round] / all.at(-1).speeds[round]);
+  }
+  for (const { name: kernel, side, speeds, ratios, shares, session } of all) {
     const result = { op: name, kernel, n: side, gmacs: median(speeds), ratio: median(ratios), bar };
-    results.push({ ...result, rarePaths: session.report().rarePaths });
-    if (!options.json)
-      console.log(
-        `| ${name} | ${kernel} | ${side} | ${result.gmacs.toFixed(3)} | ${result.ratio.toFixed(4)} | ${bar ?? ''} |`,
-      );
+    const share = native ? { ofNative: median(shares) } : {};
+    results.push({ ...result, ...share, rarePaths: session.report().rarePaths });
+    const shown = native ? [share.ofNative.toFixed(2)] : [];
+    print(name, kernel, side, result.gmacs.toFixed(3), result.ratio.toFixed(4), bar ?? '', ...shown);
   }
 }
 if (options.json) console.log(JSON.stringify(results));
