@@ -197,8 +197,9 @@ function cdna3Plan(op: MmaOp, block: number, product: number, shape: Shape): Sim
   return {
     ...shape,
     kernel: shape.codeBytes === 1 ? SIMD.cdna3 : SIMD.cdna3Shorts,
-    // Units e_p - 24 and e_c - 32, e_c > e_p, are normal fp32 numbers.
-    lowestExponent: -90,
+    // Units e_p - 24 and e_c - 32, e_c > e_p, are normal fp32 numbers. Narrow formats without a product have this e_p:
+    // its unit divides every c that is taken.
+    lowestExponent: shape.codeBytes === 1 ? -100 : -90,
     accumulated: block,
     lateSpan: 0,
     // The same where only c is there: chains of narrow formats make no smaller one.
