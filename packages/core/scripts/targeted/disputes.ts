@@ -1,6 +1,7 @@
 /**
  * Where the sources disagree (numerics section 9, items 1 to 4, 6 and 7): operands on which the readings give other
- * words. Each d follows the reading that is taken, worked out beside it. Item 1 is also in cdna3/fp16.jsonl.
+ * words. Each d follows the reading that is taken, worked out beside it. Item 1 is also in cdna3/fp16.jsonl. Last, where
+ * the special operands of section 3 meet the additions of section 4.4.
  */
 import {
   type Case,
@@ -177,12 +178,41 @@ const item7 = [
   }),
 ];
 
+/**
+ * CDNA2: an infinite c, or an infinite product of an infinite operand, while finite products of +-2^128 round to the
+ * other infinity. Section 3 looks at the operands first and gives the operand's infinity; the additions alone would
+ * give NaN, as they do where no operand is infinite (cdna2/bf16.jsonl, product-rounded-to-fp32).
+ */
+const pairwiseSpecials = (['v_mfma_f32_4x4x4bf16_1k', 'v_mfma_f32_4x4x2bf16'] as const).flatMap(
+  (instruction) =>
+    ([1, -1] as const).flatMap((s) => {
+      const infinity = s === 1 ? 'inf' : '-inf';
+      const other = s === 1 ? neg(two(128)) : two(128);
+      const name = `${s === 1 ? 'pos' : 'neg'}-${instruction}`;
+      const note = 'numerics 3 before 4.4: infinite operands decide before any product overflows';
+      const first = { d: infinity, note, evidence: 'derived' } as const;
+      return [
+        line('mi210', instruction, {
+          id: `infinite-c-before-overflow-${name}`,
+          c: infinity,
+          p: { 1: other },
+          ...first,
+        }),
+        line('mi210', instruction, {
+          id: `infinite-operand-before-overflow-${name}`,
+          p: { 1: { a: infinity, b: ONE }, 2: other },
+          ...first,
+        }),
+      ];
+    }),
+);
+
 const SOURCE = 'numerics section 9: where sources disagree';
 
 export const disputes: readonly TargetedFile[] = [
   {
     path: 'disputes/items.jsonl',
     source: SOURCE,
-    vectors: [...item1, ...item2, ...item3, ...item4, ...item6, ...item7],
+    vectors: [...item1, ...item2, ...item3, ...item4, ...item6, ...item7, ...pairwiseSpecials],
   },
 ];
