@@ -1,58 +1,61 @@
-// Blind re-identification of every float arithmetic of the catalog, one op for each opHash. Long: about three seconds an
-// op with the native engine built.
+// Blind re-identification of every floating-point arithmetic of the catalog, a line each, on the reference and then on
+// the native engine as the box; hypotheses are computed by the native engine. Two to three seconds an arithmetic and box.
 //   node scripts/reidentify.mjs [--box reference|native] [--kind fused-window]
-// A line an op: found or not, questions, and the class: values proved to give the same words, values no vector told apart.
-import { catalog, opHash } from '@bitmma/core';
+//   node scripts/reidentify.mjs --write     # both boxes, everything: writes reidentified.snap
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { referenceEngine } from '@bitmma/core/reference';
 import { nativeEngine } from '@bitmma/engine-native';
-import { identify, proveEqual, showValues, signatureOf } from '@bitmma/probe';
+import { floatArithmetics, reidentify } from '@bitmma/probe';
 
+const SNAPSHOT = fileURLToPath(new URL('../reidentified.snap', import.meta.url));
 const option = (name) => {
   const at = process.argv.indexOf(name);
   return at < 0 ? undefined : process.argv[at + 1];
 };
+const write = process.argv.includes('--write');
+const [only, kind] = [option('--box'), option('--kind')];
+if (write && (only !== undefined || kind !== undefined)) {
+  process.stderr.write('--write: expected neither --box nor --kind, a snapshot is of everything\n');
+  process.exit(2);
+}
 const native = await nativeEngine();
 const boxes = { reference: referenceEngine(), native };
-const box = boxes[option('--box') ?? 'reference'];
-const kind = option('--kind');
+if (only !== undefined && !Object.hasOwn(boxes, only)) {
+  process.stderr.write(`--box: expected ${Object.keys(boxes).join(' or ')}, got ${only}\n`);
+  process.exit(2);
+}
+const ops = floatArithmetics().filter((op) => kind === undefined || op.datapath.kind === kind);
 
-const distinct = new Map();
-for (const op of catalog()) {
-  const hash = opHash(op);
-  if (op.datapath.kind !== 'integer' && !distinct.has(hash)) distinct.set(hash, op);
-}
-let found = 0;
+const texts = [];
 let missed = 0;
-let most = 0;
-for (const op of distinct.values()) {
-  if (kind !== undefined && op.datapath.kind !== kind) continue;
-  const session = await box.open(op);
-  const signature = signatureOf(op);
-  const result = await identify(session, signature, { judge: native });
-  await session.close();
-  // The truth is in the class: proved equal to what is held, or one of the values left open beside it.
-  const proved = result.inside && proveEqual(signature, op.datapath, result.datapath) !== null;
-  const open = result.survey.axes.filter((axis) => axis.open.length > 0);
-  const kinds = result.survey.openKinds.map((datapath) => datapath.kind);
-  most = Math.max(most, result.queries);
-  if (proved) found++;
-  else missed++;
-  const parts = [
-    proved ? 'found' : 'MISSED',
-    op.device,
-    op.instruction,
-    result.datapath.kind,
-    `${result.queries} questions`,
-    ...result.survey.axes
-      .filter((axis) => axis.equal.length > 0)
-      .map((axis) => `${axis.axis} ${axis.value} = ${showValues(axis.equal)}`),
-    ...open.map((axis) => `${axis.axis} ${axis.value} not told from ${showValues(axis.open)}`),
-    ...(kinds.length > 0 ? [`not told from ${kinds.join(', ')}`] : []),
-    ...(proved ? [] : [JSON.stringify(result.datapath)]),
-  ];
-  process.stdout.write(`${parts.join('; ')}\n`);
+for (const [name, box] of Object.entries(boxes)) {
+  if (only !== undefined && only !== name) continue;
+  process.stderr.write(`box ${name}\n`);
+  const lines = [];
+  let most = 0;
+  for (const op of ops) {
+    const { found, queries, line } = await reidentify(op, box, { judge: native });
+    if (!found) missed++;
+    most = Math.max(most, queries);
+    lines.push(line);
+    process.stdout.write(`${line}\n`);
+  }
+  const own = lines.filter((line) => line.startsWith('found')).length;
+  lines.push(`${own} of ${lines.length} found, at most ${most} questions`);
+  process.stdout.write(`${lines.at(-1)}, box ${name}\n`);
+  texts.push(`${lines.join('\n')}\n`);
 }
-process.stdout.write(
-  `${found} found, ${missed} missed, at most ${most} questions, box ${box.id}, judge native\n`,
-);
-process.exitCode = missed === 0 ? 0 : 1;
+const alike = new Set(texts).size === 1;
+if (!alike) process.stderr.write('the two boxes differ\n');
+if (write && alike && missed === 0) {
+  let before = '';
+  try {
+    before = readFileSync(SNAPSHOT, 'utf8');
+  } catch {}
+  writeFileSync(SNAPSHOT, texts[0]);
+  process.stderr.write(
+    before === texts[0] ? 'reidentified.snap: as it was\n' : 'reidentified.snap: written\n',
+  );
+}
+process.exitCode = missed === 0 && alike ? 0 : 1;

@@ -2,6 +2,7 @@ export { type Distinction, distinguish } from './distinguish.js';
 export * from './infer/bound.js';
 export * from './infer/identify.js';
 export { type Mutant, mutantsOf } from './infer/mutants.js';
+export { floatArithmetics, type Reidentification, reidentify } from './infer/reidentify.js';
 export { type AxisReport, type Survey, survey } from './infer/survey.js';
 export { type Evidence, type Feature, readFeatures } from './probes/readings.js';
 export * from './report/cells.js';

@@ -45,7 +45,7 @@ export function parseResults(text: string, source: string): Results {
       );
     }
     if (typeof value === 'object' && value !== null && !('id' in value)) continue;
-    const record = asRecord(value);
+    const record = recordAt(value, `${source}:${i + 1}`);
     if (record.d === undefined)
       throw new InputError(`${source}:${i + 1}: d: expected the recorded word, got nothing`);
     records.push(record);
@@ -59,6 +59,15 @@ export function parseResults(text: string, source: string): Results {
     );
   const named = catalog().find((op) => op.device === device && op.instruction === instruction);
   return { records, like: named ?? findByInstruction(device, instruction) };
+}
+
+function recordAt(value: unknown, place: string): VectorRecord {
+  try {
+    return asRecord(value);
+  } catch (error) {
+    if (error instanceof InputError) throw new InputError(`${place}: ${error.message}`, { cause: error });
+    throw error;
+  }
 }
 
 /** Where the device is not of the catalog, its instruction may be: the operands are the same. */

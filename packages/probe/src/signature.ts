@@ -1,5 +1,5 @@
 import type { Datapath, FormatName, MmaOp } from '@bitmma/core';
-import { FORMATS } from '@bitmma/core';
+import { DatapathError, FORMATS, parseOp } from '@bitmma/core';
 
 /**
  * What a questioner knows of an instruction before asking: its operands. Names and shape only label the questions
@@ -17,6 +17,17 @@ export const opWith = (signature: Signature, datapath: Datapath): MmaOp => ({
 });
 
 const HYPOTHESIS = { level: 'derived', source: 'a hypothesis of a probe' } as const;
+
+/** Whether operands of the signature can have the datapath. */
+export function admits(signature: Signature, datapath: Datapath): boolean {
+  try {
+    parseOp(opWith(signature, datapath), 'prior');
+    return true;
+  } catch (error) {
+    if (error instanceof DatapathError) return false;
+    throw error;
+  }
+}
 
 /** A floating-point format's fields; signatures of float ops have no other kind in a, b, c, d. */
 export function floatOf(name: FormatName) {

@@ -32,6 +32,7 @@ describe('identify results', () => {
 
   it('says what is wrong with a line', () => {
     expect(() => parseResults('{"id":1', 'r.jsonl')).toThrow('r.jsonl:1: expected a JSON object a line');
+    expect(() => parseResults('{"bitmma":1}\n{"id":"1"}', 'r.jsonl')).toThrow('r.jsonl:2: device: expected');
     expect(() => parseResults('', 'r.jsonl')).toThrow('r.jsonl: expected result lines, got none');
   });
 });

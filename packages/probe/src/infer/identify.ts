@@ -8,7 +8,7 @@ import {
   UnsupportedError,
 } from '@bitmma/core';
 import { campaignsFor, generateCases, type SmallestFailure, shrinkMismatch } from '@bitmma/core/conformance';
-import { exponentsOf, opWith, type Signature } from '../signature.js';
+import { admits, exponentsOf, opWith, type Signature } from '../signature.js';
 import { kindsFor, withValue } from '../space/axes.js';
 import { startOf } from '../space/start.js';
 import { firstQuestions, type PoolOptions } from '../vectors/pool.js';
@@ -200,20 +200,23 @@ export async function identify(
   for (const { kind, start: from } of kinds) await attempt(kind, from, 'neutral');
   for (const next of byWrong()) await finish(next, Math.min(BRIEF, budget));
   for (const prior of priors)
-    if (prior.kind !== 'integer' && kinds.some(({ kind }) => kind === prior.kind))
+    if (prior.kind !== 'integer' && admits(signature, prior))
       await attempt(prior.kind, withValue(prior, 'output.nan', nan), 'prior');
+  /** What fitted every answer until a plainer kind took its place; comes back where that one is refuted. */
+  let displaced: Datapath | null = null;
   /** Where a plainer kind fits every answer too, it is the one held. */
   const simplest = async (): Promise<void> => {
-    const held = (best as Found | null)?.datapath.kind;
+    const held = (best as Found | null)?.datapath;
     if (!fits() || held === undefined) return;
     for (const kind of kindsFor(signature)) {
-      if (kind === held) return;
+      if (kind === held.kind) return;
       const from = kinds.find((ranked) => ranked.kind === kind)!.start;
       const known =
         staged.find((next) => next.kind === kind)?.fit ?? (await new Fitter(book, kind).stages(from));
       if (known.wrong.length > NEARLY) continue;
       const done = await new Fitter(book, kind).finish(known.datapath, BRIEF);
       if (done.wrong.length > 0) continue;
+      displaced = held;
       [best, start] = [done, 'neutral'];
       onProgress?.(`${kind}: fits every answer too, and is plainer`);
       return;
@@ -228,7 +231,13 @@ export async function identify(
   const refinements: string[] = [];
   const refit = async (why: string, from: Datapath): Promise<void> => {
     if (from.kind === 'integer') return;
-    const fit = await new Fitter(book, from.kind).finish(from, budget);
+    let fit = await new Fitter(book, from.kind).finish(from, budget);
+    const back = displaced as Datapath | null;
+    if (fit.wrong.length > 0 && back !== null && back.kind !== 'integer') {
+      displaced = null;
+      const other = await new Fitter(book, back.kind).finish(back, budget);
+      if (other.wrong.length < fit.wrong.length) fit = other;
+    }
     held = fit.datapath;
     inside = fit.wrong.length === 0;
     refinements.push(inside ? why : `${why}; nothing near fits`);
