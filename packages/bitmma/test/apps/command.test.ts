@@ -3,10 +3,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { run } from '../cli/run.js';
+import { ROOT, run } from '../cli/run.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'bitmma-app-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+const NEAREST = join(ROOT, 'docs/apps/b200-nearest.json');
 
 const STUDIES: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   [
@@ -48,11 +50,36 @@ it.each(STUDIES)('app %s writes its points and figures, the same bytes twice', a
   expect(hashes(read())).toEqual(hashes(written));
 });
 
+it('app multiword takes datapaths of your own beside the devices, under their own names', async () => {
+  const argv = ['--format', 'fp16', '--words', '2', '--n', '1000', '--devices', 'b200,mi100'];
+  const out = join(folder, 'own');
+  const { code, out: text } = await run('app', 'multiword', ...argv, '--datapath', NEAREST, '--out', out);
+  expect(code).toBe(0);
+  expect(text).toMatch(/^\| n \| words \| b200 \| mi100 \| b200-nearest \|\n/);
+  const [b200, mi100, own] = text
+    .split('\n')[2]!
+    .split(' | ')
+    .slice(2)
+    .map((cell) => Number(cell.replace('−', '-').replace(' |', '')));
+  expect(own).toBeLessThan(mi100!);
+  expect(b200).toBeGreaterThan(5 * mi100!);
+  expect(readFileSync(join(out, 'multiword-fp16.csv'), 'utf8')).toContain('\nfp16,b200-nearest,2,1000,');
+});
+
 it.each([
   [['multiword', '--format', 'fp8'], /--format: expected fp16 or bf16 or e5m2, got fp8/],
   [['multiword', '--format', 'fp16', '--words', '0'], /--words: expected a whole number of 1 to 8, got 0/],
   [['multiword', '--format', 'bf16', '--devices', 'v100'], /v100 has no matrix instruction for bf16/],
   [['multiword', '--format', 'bf16', '--devices', 'x999'], /x999/],
+  [
+    ['multiword', '--format', 'bf16', '--datapath', NEAREST],
+    /b200-nearest: expected a dense datapath of bf16 x bf16 -> fp32, got fp16 x fp16 -> fp32/,
+  ],
+  [['multiword', '--format', 'fp16', '--datapath', 'none.json'], /none\.json cannot be read/],
+  [
+    ['multiword', '--format', 'fp16', '--devices', 'h100,hopper'],
+    /expected each device once, got h100 twice/,
+  ],
   [['multiword'], /required option '--format <format>' not specified/],
   [['smd', '--mu', 'much'], /--mu: expected a number of at least 0 and below 1, got much/],
   [['smd', '--order', '3'], /order: expected an even number of at least 2, got 3/],

@@ -30,6 +30,8 @@ export interface MultiwordOptions {
   readonly format: StudyFormat;
   readonly words?: readonly number[];
   readonly devices?: readonly string[];
+  /** Datapaths of your own beside the devices, each under its op's `device`. */
+  readonly ops?: readonly MmaOp[];
   /** Inner dimensions. */
   readonly n?: readonly number[];
   readonly order?: Order;
@@ -77,7 +79,7 @@ interface Contender {
 /**
  * Errors of multi-word products of a 10 x n and an n x 10 matrix on emulated devices: ||C' - C|| / (||A|| ||B||) in the
  * infinity norm, C the compensated fp64 product. Points come n by n, and within it as the devices and words were named.
- * InputError for a device without the format.
+ * InputError for a device without the format, an op of your own of other operands, or a name given twice.
  */
 export async function multiword(options: MultiwordOptions): Promise<MultiwordPoint[]> {
   const { format, order = 'separate', decades = 10, seed = 1, on = silent, signal } = options;
@@ -144,16 +146,33 @@ export async function multiword(options: MultiwordOptions): Promise<MultiwordPoi
 async function openContenders(
   devices: readonly string[],
   format: StudyFormat,
-  { engine, on = silent }: MultiwordOptions,
+  { ops = [], engine, on = silent }: MultiwordOptions,
 ): Promise<Contender[]> {
-  const contenders: Contender[] = [];
-  for (const name of devices) {
+  const named = devices.map((name) => {
     const device = findDevice(name);
     const own = format === 'e5m2' && device.vendor === 'amd' ? 'e5m2fnuz' : format;
-    const op = defaultOp(device.id, { a: own, b: own, accumulate: 'fp32' });
-    contenders.push({ device: device.id, op, engine: await chooseEngine(engine, op, on) });
+    return defaultOp(device.id, { a: own, b: own, accumulate: 'fp32' });
+  });
+  for (const op of ops) checkOwn(op, format);
+  const contenders = new Map<string, Contender>();
+  for (const op of [...named, ...ops]) {
+    const { device } = op;
+    if (contenders.has(device)) throw new InputError(`expected each device once, got ${device} twice`);
+    contenders.set(device, { device, op, engine: await chooseEngine(engine, op, on) });
   }
-  return contenders;
+  return [...contenders.values()];
+}
+
+/** An op of the user's own must take the study's words, and its name must be a cell of a CSV file. */
+function checkOwn({ device, a, b, d, scaling, sparsity }: MmaOp, format: StudyFormat): void {
+  const takes = a === format || (format === 'e5m2' && a === 'e5m2fnuz');
+  if (!takes || b !== a || d !== 'fp32' || scaling !== null || sparsity !== null)
+    throw new InputError(
+      `${device}: expected a dense datapath of ${format} x ${format} -> fp32, got ${a} x ${b} -> ${d}` +
+        `${scaling === null ? '' : ', block-scaled'}${sparsity === null ? '' : ', sparse'}`,
+    );
+  if (/[,\s|]/.test(device))
+    throw new InputError(`device: expected a name without commas, bars and spaces, got ${device}`);
 }
 
 /** A (rows) and B (columns) as lines of n doubles, their product and the norms that errors are relative to. */

@@ -7,7 +7,7 @@ import { writeAtomically } from '../../files/write.js';
 import { markdownTable } from '../../table.js';
 import type { Io, Register } from '../io.js';
 import { type Console, listenTo } from '../listen.js';
-import { choice, wholeNumber } from '../options.js';
+import { choice, readDatapath, wholeNumber } from '../options.js';
 
 interface Shared {
   out: string;
@@ -19,6 +19,7 @@ interface MultiwordFlags extends Shared {
   format: string;
   words?: string;
   devices?: string;
+  datapath?: string;
   n?: string;
   order: string;
   decades: string;
@@ -61,6 +62,10 @@ export const appCommand: Register = (io) => {
     .requiredOption('--format <format>', 'fp16, bf16 or e5m2 (e5m2fnuz on AMD)')
     .option('--words <list>', 'numbers of words, parted by commas; default: those of the study')
     .option('--devices <list>', 'devices parted by commas; default: those of the study')
+    .option(
+      '--datapath <files>',
+      'JSON files with datapaths of your own beside them, each named by its "device"',
+    )
     .option('--n <list>', 'inner dimensions; default: half decades from 10 to 1000000')
     .option('--order <order>', 'separate products added in fp32, or one chained accumulator', 'separate')
     .option('--decades <d>', 'magnitudes are 10^x, x uniform in -d to d', '10')
@@ -103,6 +108,7 @@ async function runMultiword(io: Io, flags: MultiwordFlags): Promise<void> {
       ...(words !== undefined && { words }),
       ...(n !== undefined && { n }),
       ...(flags.devices !== undefined && { devices: names(flags.devices) }),
+      ...(flags.datapath !== undefined && { ops: names(flags.datapath).map(readDatapath) }),
       decades: wholeNumber('--decades', flags.decades, 0, 15),
       ...shared(io, flags, console),
       points: `${path}.csv`,
