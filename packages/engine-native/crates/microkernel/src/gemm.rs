@@ -96,9 +96,9 @@ impl Kernel {
         }
     }
 
-    /// u64 words of scratch memory that a tile call needs.
+    /// u64 words of scratch memory that a tile call needs: the panel of A has no more rows than A.
     pub fn scratch_len(&self, shape: Shape) -> usize {
-        self.micro.a_len(ROW_BLOCK, shape.k) + ROW_BLOCK * PANEL / 2 + ROW_BLOCK * 2 + 8
+        self.micro.a_len(ROW_BLOCK.min(shape.m), shape.k) + ROW_BLOCK * PANEL / 2 + ROW_BLOCK * 2 + 8
     }
 
     /// Computes one tile: rows of `a` (m x k) by the packed B, from `c` (absent: +0) along the chain, into `d`.

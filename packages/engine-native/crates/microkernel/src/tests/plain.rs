@@ -1,8 +1,21 @@
 //! Chains without windows.
 
 use crate::Isa;
+use crate::gemm::Shape;
 use crate::params::{Family, Format, Output, Params};
-use crate::tests::harness::assert_exact;
+use crate::tests::harness::{assert_exact, kernel};
+
+#[test]
+fn scratch_memory_follows_the_rows_of_a() {
+    let f = Format::Fp16;
+    let p = Params { family: Family::Exact { block: 4 }, a: f, b: f, output: Output::Fp32Rne, k: 4 };
+    for isa in [Isa::Avx2, Isa::Avx512] {
+        let Some(kernel) = kernel(&p, isa) else { continue };
+        let of = |m| kernel.scratch_len(Shape { m, n: 64, k: 1 << 20 });
+        assert!(of(1) * 8 < of(128), "{} words for a row, {} for 128", of(1), of(128));
+        assert_eq!(of(128), of(4096));
+    }
+}
 
 #[test]
 fn integers() {
