@@ -133,7 +133,7 @@ fn select_avx512(p: &Params) -> Option<Kernel> {
 
 #[cfg(target_arch = "x86_64")]
 fn select_avx2(p: &Params) -> Option<Kernel> {
-    use avx2::{window_f32::WindowF32, window_i32::WindowI32};
+    use avx2::{cdna3_i32::Cdna3I32, window_f32::WindowF32, window_i32::WindowI32, window_wide::WindowWide};
     let (a, b) = (p.a.layout()?, p.b.layout()?);
     match (p.family, p.output) {
         (Family::FusedWindow { block, fraction: 13, floor }, Output::Fp32Rz { precision }) => match block {
@@ -144,7 +144,10 @@ fn select_avx2(p: &Params) -> Option<Kernel> {
         (Family::FusedWindow { block, fraction, floor }, Output::Fp32Rz { precision: 23 }) => {
             fn make<const N: usize, const F: i32>(p: &Params, floor: Option<i32>) -> Option<Kernel> {
                 let (a, b) = (p.a.layout()?, p.b.layout()?);
-                Some(Kernel::new(*p, N, Box::new(WindowI32::<N, F, false, 0>::new(a, b, floor)?)))
+                if let Some(micro) = WindowI32::<N, F, false, 0>::new(a, b, floor) {
+                    return Some(Kernel::new(*p, N, Box::new(micro)));
+                }
+                Some(Kernel::new(*p, N, Box::new(WindowWide::<N, F, 0>::new(a, b, floor)?)))
             }
             match (block, fraction) {
                 (4, 23) => make::<4, 23>(p, floor),
@@ -156,6 +159,14 @@ fn select_avx2(p: &Params) -> Option<Kernel> {
                 (32, 25) => make::<32, 25>(p, floor),
                 _ => None,
             }
+        }
+        (Family::Cdna3Window { block }, Output::Fp32Rne) => match block {
+            4 => Some(Kernel::new(*p, p.k, Box::new(Cdna3I32::<4, false>::new(a, b, p.k)?))),
+            8 => Some(Kernel::new(*p, p.k, Box::new(Cdna3I32::<8, false>::new(a, b, p.k)?))),
+            _ => None,
+        },
+        (Family::Cdna3OddEven, Output::Fp32Rne) => {
+            Some(Kernel::new(*p, p.k, Box::new(Cdna3I32::<8, true>::new(a, b, p.k)?)))
         }
         (
             Family::SplitWindow { block: 16, fraction: 25, floor, select_bit: 1 },

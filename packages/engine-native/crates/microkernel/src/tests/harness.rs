@@ -133,6 +133,11 @@ pub fn trial(kernel: &Kernel, data: Data, with_c: bool, shape: Shape, seed: u64)
 
 /// Every data mode, with and without c, several shapes; returns the sum.
 pub fn sweep(kernel: &Kernel, rounds: u64) -> Tally {
+    sweep_while(kernel, rounds, |_| true)
+}
+
+/// As [`sweep`], as long as `go` holds of the sum.
+pub fn sweep_while(kernel: &Kernel, rounds: u64, go: fn(&Tally) -> bool) -> Tally {
     let mut sum = Tally::default();
     let step = kernel.params().k;
     for (i, data) in ALL.into_iter().enumerate() {
@@ -145,6 +150,9 @@ pub fn sweep(kernel: &Kernel, rounds: u64) -> Tally {
             };
             let seed = (i as u64) << 32 | round << 8 | 7;
             sum.add(trial(kernel, data, round % 3 != 2, shape, seed));
+            if !go(&sum) {
+                return sum;
+            }
         }
     }
     sum

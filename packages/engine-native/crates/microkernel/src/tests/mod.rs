@@ -1,5 +1,6 @@
 //! Kernels against the model, and mutants that the model must catch.
 
+mod avx2;
 mod cdna;
 pub mod data;
 pub mod harness;

@@ -352,13 +352,22 @@ fn sum_of(x: (i128, i32), y: (i128, i32)) -> (i128, i32) {
     }
 }
 
-/// Numerics 4.5 and 4.6; products at or above 2^128 are not modelled.
+/// Numerics 4.5 and 4.6.
 fn cdna3(pairs: &[(Value, Value)], c: u32, odd_even: bool) -> u32 {
     let o = Output::Fp32Rne;
     let out = out(o, true);
     let cv = decode(Format::Fp32, c);
     if let Some(word) = specials(pairs, cv, &out) {
         return word;
+    }
+    let terms = products(pairs);
+    let large =
+        |neg: bool| terms.iter().any(|t| t.neg == neg && t.lsb + 63 - t.sig.leading_zeros() as i32 >= 128);
+    match (large(false), large(true)) {
+        (true, true) => return out.nan,
+        (true, false) => return out.inf,
+        (false, true) => return out.inf | out.sign,
+        _ => {}
     }
     let Value::Finite(neg, sig, c_lsb, e_c) = cv else { unreachable!() };
     let addend = (if neg { -i128::from(sig) } else { i128::from(sig) }, c_lsb);

@@ -3,10 +3,10 @@
 use crate::gemm::Kernel;
 use crate::microkernel::Micro;
 use crate::params::Params;
-use crate::tests::harness::sweep;
+use crate::tests::harness::sweep_while;
 
-fn caught(params: Params, step: usize, micro: Box<dyn Micro>, what: &str) {
-    let t = sweep(&Kernel::new(params, step, micro), 4);
+pub fn caught(params: Params, step: usize, micro: Box<dyn Micro>, what: &str) {
+    let t = sweep_while(&Kernel::new(params, step, micro), 4, |t| t.wrong == 0);
     assert!(t.wrong > 0, "mutant {what} was not caught: {t:?}");
     eprintln!("mutant {what}: {} of {} wrong", t.wrong, t.compared);
 }

@@ -5,7 +5,6 @@ use crate::params::{Family, Format, Output, Params};
 use crate::tests::harness::assert_exact;
 
 /// Instruction sets with kernels of these families.
-const WIDE: &[Isa] = &[Isa::Avx512];
 const ISAS: &[Isa] = &[Isa::Avx2, Isa::Avx512];
 
 pub fn fp8(a: Format, b: Format, block: usize, floor: Option<i32>) -> Params {
@@ -62,7 +61,7 @@ fn tcgen05_f8f6f4() {
 
 #[test]
 fn bf16_and_tf32() {
-    for &isa in WIDE {
+    for &isa in ISAS {
         assert_exact(&window(Format::Bf16, 16, 25, Some(-133), 16), isa, 8, 0.5);
         assert_exact(&window(Format::Bf16, 8, 24, Some(-132), 16), isa, 8, 0.5);
         assert_exact(&window(Format::Tf32, 4, 24, Some(-132), 8), isa, 8, 0.5);
