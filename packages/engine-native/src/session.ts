@@ -18,7 +18,7 @@ import {
 import type { Session as NativeSession } from './generated/binding.js';
 import type { Binding } from './load-binding.js';
 
-/** What travels between threads: the operands, and b packed for `kernel` on shared memory. */
+/** What travels between threads: the operands, and shared memory where the first tiles pack b for `kernel`. */
 interface Payload {
   readonly inputs: Inputs;
   readonly kernel: string;
@@ -64,17 +64,15 @@ export class NativeEngineSession implements Session {
     if (this.signal?.aborted) throw new CancelledError(`native engine: cancelled before ${before}`);
   }
 
-  /** Packs b once, on a SharedArrayBuffer; the other operands are read where they lie. */
+  /**
+   * Makes a SharedArrayBuffer for b's panels, which the threads of the first tiles pack together, each panel once; the
+   * other operands are read where they lie.
+   */
   async load(inputs: Inputs): Promise<NativeLoaded> {
-    this.#proceed('packing');
+    this.#proceed('loading');
     checkInputs(this.op, inputs);
     const bytes = call(() => this.#native.check(inputs));
-    let packed: Uint8Array = NOTHING_PACKED;
-    if (bytes > 0) {
-      packed = new Uint8Array(new SharedArrayBuffer(bytes));
-      call(() => this.#native.pack(inputs, packed));
-    }
-    return this.#loaded(inputs, packed);
+    return this.#loaded(inputs, bytes > 0 ? new Uint8Array(new SharedArrayBuffer(bytes)) : NOTHING_PACKED);
   }
 
   /** Takes over operands; another kernel's panels are not read, b is packed again then. */

@@ -7,11 +7,12 @@ export declare class Session {
   static open(op: string, kernel?: string | undefined | null): Session
   /** Name of the kernel in use. */
   get kernel(): string
-  /** Checks every operand and metadata selector; returns the bytes of a packed b, 0 where none is needed. */
+  /** Checks every operand and metadata selector; returns the bytes for a packed b, 0 where none is needed. */
   check(inputs: Inputs): number
-  /** Packs b into `packed`, of the length that check() said. */
-  pack(inputs: Inputs, packed: Uint8Array): void
-  /** Runs one tile. `packed`: as pack() wrote it for these inputs, empty where there is none. */
+  /**
+   * Runs one tile. `packed`: bytes as many as check() said, zero at first, the same for every thread; those that
+   * run the first tiles of these inputs pack b there together. Empty where check() said 0.
+   */
   tile(inputs: Inputs, packed: Uint8Array, tile: Tile): void
   /** Runs a batch of independent dot products. */
   dots(batch: DotBatch): void

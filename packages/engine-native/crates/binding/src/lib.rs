@@ -161,17 +161,10 @@ pub struct Session {
     inner: session::Session,
 }
 
-/// The 64-byte aligned u64 words inside `packed`, which has room for the alignment.
-///
-/// # Safety
-/// No other thread writes the bytes while the slice lives.
-unsafe fn aligned<'a>(packed: Words, len: usize) -> &'a mut [u64] {
+/// The 64-byte aligned `len` u64 words inside `packed`, which has room for the alignment; none where it has not.
+fn aligned(packed: Words, len: usize) -> Option<*mut u64> {
     let skip = packed.start().align_offset(64);
-    if len == 0 || skip + 8 * len > packed.bytes() {
-        return &mut [];
-    }
-    // SAFETY: aligned, and skip + 8 * len bytes lie inside the typed array; the rest is the caller's.
-    unsafe { std::slice::from_raw_parts_mut(packed.start().add(skip).cast(), len) }
+    (len > 0 && skip + 8 * len <= packed.bytes()).then(|| packed.start().wrapping_add(skip).cast())
 }
 
 #[napi]
@@ -188,30 +181,22 @@ impl Session {
         self.inner.kernel()
     }
 
-    /// Checks every operand and metadata selector; returns the bytes of a packed b, 0 where none is needed.
+    /// Checks every operand and metadata selector; returns the bytes for a packed b, 0 where none is needed.
     #[napi]
     pub fn check(&self, inputs: Inputs) -> Result<f64> {
         // SAFETY: operands do not change while they are loaded (module's contract).
         let view = unsafe { inputs.view() };
         guarded(|| {
             self.inner.check(&view)?;
-            Ok(match self.inner.packed_len(&view) {
+            Ok(match self.inner.shared_len(&view) {
                 0 => 0.0,
                 len => (8 * len + 64) as f64,
             })
         })
     }
 
-    /// Packs b into `packed`, of the length that check() said.
-    #[napi]
-    pub fn pack(&self, inputs: Inputs, #[napi(ts_arg_type = "Uint8Array")] packed: Words) -> Result<()> {
-        // SAFETY: operands do not change while they are loaded; a packed b is shared only after this call.
-        let (view, words) =
-            unsafe { (inputs.view(), aligned(packed, self.inner.packed_len(&inputs.view()))) };
-        guarded(|| self.inner.pack(&view, words))
-    }
-
-    /// Runs one tile. `packed`: as pack() wrote it for these inputs, empty where there is none.
+    /// Runs one tile. `packed`: bytes as many as check() said, zero at first, the same for every thread; those that
+    /// run the first tiles of these inputs pack b there together. Empty where check() said 0.
     #[napi]
     pub fn tile(
         &mut self,
@@ -219,13 +204,9 @@ impl Session {
         #[napi(ts_arg_type = "Uint8Array")] packed: Words,
         tile: Tile,
     ) -> Result<()> {
-        // SAFETY: operands and packed panels do not change while they are loaded; concurrent tiles write disjoint
-        // elements of d, and c's elements are those of d or do not change (module's contract).
-        let (view, packed, c, d) = unsafe {
-            let view = inputs.view();
-            let words = aligned(packed, self.inner.packed_len(&view));
-            (view, words, tile.c.as_ref().map(|c| c.cells()), tile.d.cells())
-        };
+        // SAFETY: operands do not change while they are loaded; concurrent tiles write disjoint elements of d, and
+        // c's elements are those of d or do not change (module's contract).
+        let (view, c, d) = unsafe { (inputs.view(), tile.c.as_ref().map(|c| c.cells()), tile.d.cells()) };
         let chain: Vec<Range<usize>> =
             tile.chain.iter().map(|range| range.k0 as usize..range.k1 as usize).collect();
         let work = gemm::Tile {
@@ -235,7 +216,14 @@ impl Session {
             c,
             d,
         };
-        guarded(|| self.inner.tile(&view, packed, &work))
+        guarded(|| {
+            let packed = match aligned(packed, self.inner.shared_len(&view)) {
+                // SAFETY: the bytes were zero, and only tiles of these inputs write them (module's contract).
+                Some(memory) => unsafe { self.inner.pack_shared(&view, memory)? },
+                None => &[],
+            };
+            self.inner.tile(&view, packed, &work)
+        })
     }
 
     /// Runs a batch of independent dot products.

@@ -12,6 +12,7 @@ mod ieee;
 mod micro;
 mod mutants;
 pub mod operand;
+pub mod panels;
 pub mod program;
 mod round;
 pub mod session;

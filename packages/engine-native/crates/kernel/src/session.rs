@@ -5,6 +5,7 @@ use crate::events::{Counts, NAMES};
 use crate::gemm::{self, Dots, Tile};
 use crate::micro::{self, GENERIC};
 use crate::operand::Inputs;
+use crate::panels::Panels;
 use crate::program::Program;
 use crate::spec::MmaOp;
 use bitmma_microkernel::{Job, Kernel, Report};
@@ -76,8 +77,40 @@ impl Session {
         }
     }
 
-    /// Packs b into `packed`, which holds packed_len words. Any thread may then run tiles on it.
-    pub fn pack(&self, inputs: &Inputs<'_>, packed: &mut [u64]) -> Result<(), Refusal> {
+    /// u64 words of b packed with the counters of those who pack it; 0 where this kernel reads operands as they are.
+    pub fn shared_len(&self, inputs: &Inputs<'_>) -> usize {
+        match (self.packed_len(inputs), &self.fast) {
+            (0, _) | (_, None) => 0,
+            (_, Some((_, kernel))) => {
+                let shape = micro::shape(inputs);
+                Panels::words(kernel.panels(shape.n), kernel.panel_len(shape.k))
+            }
+        }
+    }
+
+    /// Packs b into memory of shared_len words together with the threads that call this for the same memory, and
+    /// returns it once all of it is packed; empty where shared_len is 0.
+    ///
+    /// # Safety
+    /// As Panels::new; every caller has the same inputs and kernel.
+    pub unsafe fn pack_shared<'a>(
+        &self,
+        inputs: &Inputs<'_>,
+        memory: *mut u64,
+    ) -> Result<&'a [u64], Refusal> {
+        inputs.check(&self.program.op).map_err(Refusal::Input)?;
+        let view = micro::view(&inputs.b, self.program.op.b.word_bytes());
+        let (Some((_, kernel)), Some(view)) = (&self.fast, view) else { return Ok(&[]) };
+        let shape = micro::shape(inputs);
+        // SAFETY: the caller's.
+        let panels = unsafe { Panels::new(memory, kernel.panels(shape.n), kernel.panel_len(shape.k)) };
+        panels
+            .fill(|range, out| kernel.pack_b(&view, shape, range, out))
+            .ok_or_else(|| Refusal::Unsupported("b: a thread failed while it packed a panel".into()))
+    }
+
+    /// Packs b into `packed`, which holds packed_len words.
+    fn pack(&self, inputs: &Inputs<'_>, packed: &mut [u64]) -> Result<(), Refusal> {
         inputs.check(&self.program.op).map_err(Refusal::Input)?;
         let view = micro::view(&inputs.b, self.program.op.b.word_bytes());
         if let (Some((_, kernel)), Some(view)) = (&self.fast, view) {
@@ -87,7 +120,7 @@ impl Session {
         Ok(())
     }
 
-    /// Runs one tile. `packed`: what `pack` wrote for these inputs, empty where packed_len is 0.
+    /// Runs one tile. `packed`: what packing gave for these inputs, empty where packed_len is 0.
     pub fn tile(&mut self, inputs: &Inputs<'_>, packed: &[u64], tile: &Tile<'_>) -> Result<(), Refusal> {
         inputs.check(&self.program.op).map_err(Refusal::Input)?;
         tile.check(&self.program, inputs).map_err(Refusal::Input)?;
