@@ -55,6 +55,13 @@ describe('cutTiles', () => {
     );
   });
 
+  test('parts of a side are about even: 1024 is not cut into 448, 448 and 128', () => {
+    const { tiles } = cutTiles(1024, 1024, 1024, 448 * 448 * 1024, 1);
+    expect(new Set(tiles.map((t) => `${t.m1 - t.m0} x ${t.n1 - t.n0}`))).toEqual(
+      new Set(['384 x 512', '256 x 512']),
+    );
+  });
+
   test('gives every thread a tile where the result has one for each', () => {
     expect(cutTiles(1024, 1024, 1024, 2 ** 40, 8).tiles.length).toBeGreaterThanOrEqual(8);
   });
@@ -146,14 +153,57 @@ describe('a scheduled GEMM', () => {
 });
 
 describe('the speed model', () => {
-  test('two timings give setup and rate back', () => {
-    const at = (macs: number) => [macs, 0.003 + macs / 1e9] as const;
-    const model = fitSpeed(at(1e5), at(1e8));
-    expect(model.rate / 1e9).toBeCloseTo(1, 9);
-    expect(predictSeconds(model, 5e8, 1)).toBeCloseTo(0.503, 9);
+  const [SETUP, WORD, RATE] = [1e-4, 2e-9, 1e9];
+  const at = (m: number, n: number, k: number) => ({
+    m,
+    n,
+    k,
+    seconds: SETUP + WORD * (m * k + k * n + m * n) + (m * n * k) / RATE,
+  });
+  const SHAPES = [
+    [64, 64, 64],
+    [1, 1, 32],
+    [4, 4, 32],
+    [4, 4, 8192],
+    [256, 256, 256],
+  ] as const;
+  const model = { ...fitSpeed(SHAPES.map(([m, n, k]) => at(m, n, k))), pool: 1e-3, start: 0.3 };
+
+  test('timings of several shapes give setup, cost a word and rate back', () => {
+    expect(model.setup / SETUP).toBeCloseTo(1, 6);
+    expect(model.perWord / WORD).toBeCloseTo(1, 6);
+    expect(model.rate / RATE).toBeCloseTo(1, 6);
+    expect(predictSeconds(model, at(512, 64, 128))).toBeCloseTo(at(512, 64, 128).seconds, 9);
   });
 
-  test('noise that makes the larger faster still gives a positive rate', () => {
-    expect(fitSpeed([1000, 0.2], [1e6, 0.1]).rate).toBeGreaterThan(0);
+  test('one slow timing moves nothing below zero', () => {
+    for (const slow of SHAPES.keys()) {
+      const noisy = fitSpeed(
+        SHAPES.map(([m, n, k], i) => ({ m, n, k, seconds: at(m, n, k).seconds * (i === slow ? 20 : 1) })),
+      );
+      expect(Math.min(noisy.setup, noisy.perWord)).toBeGreaterThanOrEqual(0);
+      expect(noisy.rate).toBeGreaterThan(0);
+    }
+    expect(fitSpeed([{ m: 4, n: 4, k: 32, seconds: 0.1 }]).rate).toBeGreaterThan(0);
+  });
+
+  test('threads share the tiles there are, and workers that do not run yet cost their start', () => {
+    const size = { m: 1024, n: 64, k: 1024 };
+    const alone = predictSeconds(model, size);
+    const plan = (rows: number, warm: boolean) => ({
+      tiles: cutTiles(size.m, size.n, size.k, rows * 64 * size.k, 2).tiles,
+      threads: 2,
+      warm,
+    });
+    const [two, cold] = [
+      predictSeconds(model, size, plan(512, true)),
+      predictSeconds(model, size, plan(512, false)),
+    ];
+    const work = (size.m * size.n * size.k) / model.rate;
+    expect(alone - two).toBeCloseTo(work / 2 - model.pool, 9);
+    expect(cold - two).toBeCloseTo(model.start, 9);
+    // One tile: there is nothing to share.
+    const one = { tiles: cutTiles(64, 64, 1024, 1, 1).tiles, threads: 2, warm: false };
+    expect(predictSeconds(model, at(64, 64, 1024), one)).toBe(predictSeconds(model, at(64, 64, 1024)));
   });
 });

@@ -6,7 +6,7 @@ import type { SpeedModel } from './speed.js';
 
 /** Speeds measured on one machine: engine / kernel / family, each with the engine build it was measured with. */
 interface CacheFile {
-  readonly version: 1;
+  readonly version: 2;
   readonly machine: Machine;
   readonly speeds: Record<string, SpeedModel & { readonly build: string; readonly measured: string }>;
 }
@@ -25,7 +25,9 @@ export async function cachedSpeed(
 ): Promise<SpeedModel | null> {
   const file = await read();
   const entry = file?.speeds[keyOf(engine, kernel, family)];
-  return entry && entry.build === engineBuild(engine) ? { setup: entry.setup, rate: entry.rate } : null;
+  if (!entry || entry.build !== engineBuild(engine)) return null;
+  const { build: _, measured: __, ...model } = entry;
+  return model;
 }
 
 /** Keeps a speed; whole files only, by rename. */
@@ -35,7 +37,7 @@ export async function keepSpeed(
   family: string,
   model: SpeedModel,
 ): Promise<void> {
-  const file: CacheFile = (await read()) ?? { version: 1, machine: thisMachine(), speeds: {} };
+  const file: CacheFile = (await read()) ?? { version: 2, machine: thisMachine(), speeds: {} };
   file.speeds[keyOf(engine, kernel, family)] = {
     ...model,
     build: engineBuild(engine),
@@ -52,7 +54,7 @@ async function read(): Promise<CacheFile | null> {
   try {
     const file = JSON.parse(await readFile(cachePath(), 'utf8')) as CacheFile;
     const same = JSON.stringify(file.machine) === JSON.stringify(thisMachine());
-    return file.version === 1 && same ? file : null;
+    return file.version === 2 && same ? file : null;
   } catch {
     return null;
   }

@@ -9,14 +9,28 @@ import {
 } from '@bitmma/core';
 import { allocateWords } from '@bitmma/core/formats';
 import { cachedSpeed, keepSpeed } from './cache.js';
+import { defaultThreads, TilePool } from './pool.js';
 import { schedule } from './schedule.js';
-import { familyOf, fitSpeed, type SpeedModel } from './speed.js';
+import {
+  familyOf,
+  fitSpeed,
+  type ProblemSize,
+  predictSeconds,
+  type SpeedModel,
+  type Timing,
+} from './speed.js';
+import { TILE_UNIT } from './tiles.js';
 
-/** The larger size grows until it takes this long; the whole calibration of a slow engine stays below a second. */
+/** Square sizes grow until one takes this long. */
 const ENOUGH_SECONDS = 0.06;
 const SIZES = [64, 128, 256, 512, 1024] as const;
+/** Rows and columns of the deep shape, which is all packing where others are all multiplying. */
+const NARROW = 4;
+const DEEP = 8192;
+/** Calls until a just-in-time compiler has settled on the path of small problems. */
+const WARM_UPS = 200;
 
-/** An engine's speed on an op's family: from the cache, or measured now (at most a second) and kept. */
+/** An engine's speed on an op's family: from the cache, or measured now (a second or so) and kept. */
 export async function speedOf(engine: Engine, op: MmaOp, kernel?: string): Promise<SpeedModel> {
   const name = kernel ?? 'default';
   const family = familyOf(op);
@@ -27,37 +41,78 @@ export async function speedOf(engine: Engine, op: MmaOp, kernel?: string): Promi
   return model;
 }
 
-/** Times a tiny GEMM and the first size that takes ENOUGH_SECONDS; each the median of three after one warm-up. */
+/**
+ * Warms the engine up, times one dot product, squares up to one that takes ENOUGH_SECONDS and a deep shape, and fits
+ * the model; then worker threads, cold and warm.
+ */
 async function measure(engine: Engine, op: MmaOp, kernel: string | undefined): Promise<SpeedModel> {
-  const depth = Math.max(op.k, 32);
-  const small = await timed(engine, op, kernel, 4, depth, 5);
-  let last = small;
-  let macs = 16 * depth;
-  for (const size of SIZES) {
-    const k = Math.ceil(Math.max(size, op.k) / op.k) * op.k;
-    last = await timed(engine, op, kernel, size, k, 3);
-    macs = size * size * k;
+  const whole = (k: number): number => Math.ceil(k / op.k) * op.k;
+  const timings: Timing[] = [];
+  const time = async (m: number, n: number, k: number, warmUps: number, times: number): Promise<number> => {
+    const job = jobOf(engine, op, kernel, { m, n, k });
+    const seconds = await timed(job, warmUps, times);
+    timings.push({ m, n, k, seconds });
+    return seconds;
+  };
+  // First, so that the kernels are compiled before anything small is timed.
+  const square = await time(SIZES[0], SIZES[0], whole(SIZES[0]), 1, 5);
+  await time(1, 1, op.k, WARM_UPS, 25);
+  await time(NARROW, NARROW, whole(32), 20, 15);
+  await time(NARROW, NARROW, whole(DEEP), 1, 5);
+  let last = square;
+  for (const size of SIZES.slice(1)) {
     if (last > ENOUGH_SECONDS) break;
+    last = await time(size, size, whole(size), 1, 3);
   }
-  return fitSpeed([16 * depth, small], [macs, last]);
+  const alone = { ...fitSpeed(timings), pool: 0, start: 0 };
+  if (engine.placement !== 'worker' || defaultThreads() < 2) return alone;
+  return { ...alone, ...(await measurePool(engine, op, kernel, alone)) };
 }
 
-async function timed(
+/** What worker threads cost on two tiles of little work, beside that work: the first time, and once they run. */
+async function measurePool(
   engine: Engine,
   op: MmaOp,
   kernel: string | undefined,
-  size: number,
-  k: number,
-  times: number,
-) {
-  const inputs = sampleInputs(op, size, size, k);
-  const d = resultOperand(op, size, size);
+  alone: SpeedModel,
+): Promise<Pick<SpeedModel, 'pool' | 'start'>> {
+  const size = { m: 2 * TILE_UNIT, n: TILE_UNIT, k: op.k };
+  const pool = new TilePool(2);
+  try {
+    const job = jobOf(engine, op, kernel, size, { threads: 2, tileMacs: 1, pool });
+    const cold = await job();
+    const warm = await timed(job, 3, 15);
+    const half = predictSeconds(alone, { ...size, m: TILE_UNIT });
+    return { pool: Math.max(0, warm - half), start: Math.max(0, cold - warm) };
+  } finally {
+    await pool.close();
+  }
+}
+
+/** A function that runs one job and says its seconds. */
+function jobOf(
+  engine: Engine,
+  op: MmaOp,
+  kernel: string | undefined,
+  size: ProblemSize,
+  more: { readonly threads?: number; readonly tileMacs?: number; readonly pool?: TilePool } = {},
+): () => Promise<number> {
+  const inputs = sampleInputs(op, size.m, size.n, size.k);
+  const d = resultOperand(op, size.m, size.n);
+  return async () => {
+    const run = await schedule({ op, engine, inputs, d, ...(kernel !== undefined && { kernel }), ...more });
+    return run.seconds;
+  };
+}
+
+/** The median of some runs after others; fewer of both where they are slow. */
+async function timed(job: () => Promise<number>, warmUps: number, times: number): Promise<number> {
+  let spent = 0;
+  for (let i = 0; i < warmUps && spent < 2 * ENOUGH_SECONDS; i++) spent += await job();
   const seconds: number[] = [];
-  for (let i = 0; i <= times; i++) {
-    const run = await schedule({ op, engine, inputs, d, ...(kernel !== undefined && { kernel }) });
-    // The first run pays for compilation once and is left out, unless it is slow already.
-    if (i > 0 || run.seconds > 10 * ENOUGH_SECONDS) seconds.push(run.seconds);
-    if (run.seconds > 10 * ENOUGH_SECONDS) break;
+  for (spent = 0; seconds.length < times && (seconds.length === 0 || spent < 4 * ENOUGH_SECONDS); ) {
+    seconds.push(await job());
+    spent += seconds.at(-1)!;
   }
   return seconds.sort((x, y) => x - y)[seconds.length >> 1]!;
 }

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { type Engine, EngineUnavailableError, type MmaOp, UnsupportedError } from '@bitmma/core';
 import { ENGINES } from '../engines.js';
 import { speedOf } from './calibrate.js';
-import { defaultThreads } from './pool.js';
-import { predictSeconds } from './speed.js';
+import { tilesFor } from './grain.js';
+import { defaultThreads, poolRuns } from './pool.js';
+import { type ProblemSize, predictSeconds } from './speed.js';
 
 /** One engine on one problem: predicted seconds with the better thread count, or why it is left out. */
 export interface Candidate {
@@ -27,6 +28,8 @@ export interface ChooseOptions {
   /** Engines to consider; default: those that compute here, on a GPU where the machine shows one. */
   readonly engines?: readonly string[];
   readonly threads?: number;
+  /** Whether worker threads count as running; default: whether this process has them. */
+  readonly warm?: boolean;
 }
 
 const ON_CPU = ['native', 'wasm', 'reference'] as const;
@@ -48,10 +51,9 @@ const computed = (): readonly string[] => (showsGpu() ? [...ON_CPU, ...ON_GPU] :
  */
 export async function chooseFastest(
   op: MmaOp,
-  size: { readonly m: number; readonly n: number; readonly k: number },
+  size: ProblemSize,
   options: ChooseOptions = {},
 ): Promise<Choice> {
-  const macs = size.m * size.n * Math.max(size.k, 1);
   const most = options.threads ?? defaultThreads();
   const candidates: (Candidate & { readonly instance: Engine })[] = [];
   const leftOut: { engine: string; reason: string }[] = [];
@@ -66,7 +68,12 @@ export async function chooseFastest(
       const model = await speedOf(instance, op);
       const counts = instance.placement === 'worker' && most > 1 ? [1, most] : [1];
       const best = counts
-        .map((threads) => ({ threads, seconds: predictSeconds(model, macs, threads) }))
+        .map((threads) => {
+          const speed = model.rate;
+          const tiles = tilesFor(id, support.kernels[0] ?? '', size, threads, { speed });
+          const warm = options.warm ?? poolRuns(threads);
+          return { threads, seconds: predictSeconds(model, size, { tiles, threads, warm }) };
+        })
         .reduce((x, y) => (y.seconds < x.seconds ? y : x));
       candidates.push({ engine: id, kernel: null, speed: model.rate, ...best, instance });
     } catch (error) {

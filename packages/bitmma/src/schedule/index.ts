@@ -11,5 +11,13 @@ export {
   WorkerLostError,
 } from './pool.js';
 export { type ScheduleRequest, type ScheduleRun, schedule, shareInputs } from './schedule.js';
-export { familyOf, fitSpeed, predictSeconds, type SpeedModel } from './speed.js';
+export {
+  familyOf,
+  fitSpeed,
+  type ProblemSize,
+  predictSeconds,
+  type SpeedModel,
+  type ThreadPlan,
+  type Timing,
+} from './speed.js';
 export { cutTiles, TILE_UNIT, type TileBounds, type TilePlan } from './tiles.js';

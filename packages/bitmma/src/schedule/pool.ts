@@ -19,6 +19,9 @@ export class WorkerEngineError extends BitmmaError {
 /** Milliseconds that piscina has to replace a worker. */
 const REPLACE_AFTER = 20;
 
+/** The worker's entry, built: from the sources too, as tests run them. */
+const ENTRY = new URL('../../dist/schedule/worker-entry.cjs', import.meta.url).href;
+
 export type TileResult = Extract<TileAnswer, { ok: true }>;
 
 /** Worker threads that run tiles: the one place that knows piscina. */
@@ -32,10 +35,11 @@ export class TilePool {
 
   #start(): Piscina<TileTask, TileAnswer> {
     const piscina = new Piscina<TileTask, TileAnswer>({
-      filename: new URL('./worker.js', import.meta.url).href,
+      filename: ENTRY,
       minThreads: this.threads,
       maxThreads: this.threads,
-      concurrentTasksPerWorker: 1,
+      // The second waits in the worker, which takes it without asking.
+      concurrentTasksPerWorker: 2,
     });
     // A worker that dies idle is replaced by piscina; one that dies under a tile rejects that tile's run().
     piscina.on('error', () => {});
@@ -94,6 +98,9 @@ export function sharedPool(threads: number): TilePool {
   }
   return pool;
 }
+
+/** Whether the process's pool of so many workers was started. */
+export const poolRuns = (threads: number): boolean => pools.has(threads);
 
 /** Worker threads by default: every core that this process may use. */
 export const defaultThreads = (): number => availableParallelism();

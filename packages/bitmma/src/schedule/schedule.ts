@@ -12,8 +12,9 @@ import {
   type WordArray,
 } from '@bitmma/core';
 import { allocateWords } from '@bitmma/core/formats';
+import { tilesFor } from './grain.js';
 import { sharedPool, type TilePool } from './pool.js';
-import { cutTiles, type TileBounds } from './tiles.js';
+import type { TileBounds } from './tiles.js';
 
 /** One GEMM on one engine: every element of d is written, K is never split. */
 export interface ScheduleRequest {
@@ -28,13 +29,15 @@ export interface ScheduleRequest {
   readonly d: Operand;
   /** Worker threads for an engine that runs in any; 0 or 1: this thread. */
   readonly threads?: number;
-  /** Multiply-adds of a tile; default: what `speed` does in 50 ms, or 2^26. */
+  /** Multiply-adds of a tile; default: what `speed` does in 10 or 50 ms, by engine. */
   readonly tileMacs?: number;
   /** Predicted multiply-adds a second of one thread. */
   readonly speed?: number;
   readonly signal?: AbortSignal;
   /** Multiply-adds done so far of all. */
   readonly onProgress?: (done: number, total: number) => void;
+  /** Worker threads to use; default: the process's own of that many. */
+  readonly pool?: TilePool;
   /** Times a tile may be redone after its worker died; default 3. */
   readonly retries?: number;
 }
@@ -49,14 +52,9 @@ export interface ScheduleRun {
   /** Seconds until the first tile was done, and until all were. */
   readonly firstTile: number;
   readonly seconds: number;
+  /** Seconds that the threads spent in load, attach and tiles, all together; the rest of threads x seconds is overhead. */
+  readonly busy: number;
 }
-
-/** A tile lasts about this long: progress and cancellation stay prompt, and its overhead stays below 1 %. */
-const TILE_SECONDS = 0.05;
-/** Tiles of an engine of unknown speed; the reference does some 5 M multiply-adds a second, AVX kernels 5 to 30 G. */
-const DEFAULT_TILE_MACS = 2 ** 26;
-const AVX_TILE_MACS = 2 ** 29;
-const REFERENCE_TILE_MACS = 2 ** 18;
 
 let jobs = 0;
 
@@ -75,22 +73,14 @@ export async function schedule(request: ScheduleRequest): Promise<ScheduleRun> {
     ...(request.kernel !== undefined && { kernel: request.kernel }),
     ...(signal !== undefined && { signal }),
   });
-  const macs =
-    request.tileMacs ??
-    (request.speed
-      ? request.speed * TILE_SECONDS
-      : engine.id === 'reference'
-        ? REFERENCE_TILE_MACS
-        : session.kernel.startsWith('avx')
-          ? AVX_TILE_MACS
-          : DEFAULT_TILE_MACS);
-  const { tiles } = cutTiles(inputs.m, inputs.n, inputs.k, macs, wanted);
+  const tiles = tilesFor(engine.id, session.kernel, inputs, wanted, request);
   const threads = Math.min(wanted, Math.max(1, tiles.length));
   let loaded: Loaded | undefined;
   try {
+    const before = now();
     loaded = await session.load(inputs);
-    const job = { request: { ...request, inputs }, session, loaded, tiles, start };
-    return threads > 1 ? await runInPool(job, sharedPool(threads)) : await runHere(job);
+    const job = { request: { ...request, inputs }, session, loaded, tiles, start, loading: now() - before };
+    return threads > 1 ? await runInPool(job, request.pool ?? sharedPool(threads)) : await runHere(job);
   } finally {
     loaded?.release();
     await session.close();
@@ -103,6 +93,8 @@ interface Job {
   readonly loaded: Loaded;
   readonly tiles: readonly TileBounds[];
   readonly start: number;
+  /** Seconds in load. */
+  readonly loading: number;
 }
 
 const now = (): number => Number(process.hrtime.bigint()) / 1e9;
@@ -120,18 +112,22 @@ function progress({ inputs, onProgress }: ScheduleRequest): (bounds: TileBounds)
   };
 }
 
-async function runHere({ request, session, loaded, tiles, start }: Job): Promise<ScheduleRun> {
+async function runHere({ request, session, loaded, tiles, start, loading }: Job): Promise<ScheduleRun> {
   const advance = progress(request);
   let firstTile = 0;
+  let busy = loading;
   for (const [index, bounds] of tiles.entries()) {
     if (request.signal?.aborted) throw new CancelledError(`cancelled at tile ${index} of ${tiles.length}`);
     const tile = { ...bounds, chain: chainOf(request), d: request.d };
+    const before = now();
     await session.tile(loaded, request.c ? { ...tile, c: request.c } : tile);
+    busy += now() - before;
     firstTile ||= now() - start;
     advance(bounds);
     // Lets timers and signals in between tiles.
     if (index + 1 < tiles.length) await new Promise((resolve) => setImmediate(resolve));
   }
+  const before = now();
   await session.settle();
   return {
     kernel: session.kernel,
@@ -141,20 +137,23 @@ async function runHere({ request, session, loaded, tiles, start }: Job): Promise
     redone: 0,
     firstTile,
     seconds: now() - start,
+    busy: busy + now() - before,
   };
 }
 
 async function runInPool(
-  { request, session, loaded, tiles, start }: Job,
+  { request, session, loaded, tiles, start, loading }: Job,
   pool: TilePool,
 ): Promise<ScheduleRun> {
   const { signal } = request;
   const job = ++jobs;
+  const live = new Int32Array(new SharedArrayBuffer(4)).fill(1);
   const advance = progress(request);
   const kernels: Record<string, number> = {};
   const rarePaths: Record<string, number> = {};
   let redone = 0;
   let firstTile = 0;
+  let busy = loading;
   let next = 0;
   let failure: unknown;
   const lane = async (): Promise<void> => {
@@ -164,6 +163,7 @@ async function runInPool(
         const done = await pool.run(
           {
             job,
+            live,
             engine: request.engine.id,
             kernel: request.kernel ?? null,
             op: request.op,
@@ -177,6 +177,7 @@ async function runInPool(
         );
         firstTile ||= now() - start;
         redone += done.redone;
+        busy += done.seconds;
         addCounts(kernels, done.kernels);
         addCounts(rarePaths, done.rarePaths);
         advance(bounds);
@@ -187,6 +188,7 @@ async function runInPool(
   };
   // Two tiles a worker in flight: the next one waits in its queue, and no more memory is held.
   await Promise.all(Array.from({ length: Math.min(2 * pool.threads, tiles.length) }, lane));
+  Atomics.store(live, 0, 0);
   if (failure !== undefined) throw failure;
   if (signal?.aborted) throw new CancelledError(`cancelled after ${next} of ${tiles.length} tiles`);
   return {
@@ -197,6 +199,7 @@ async function runInPool(
     redone,
     firstTile,
     seconds: now() - start,
+    busy,
   };
 }
 

@@ -4,6 +4,8 @@ import type { TileBounds } from './tiles.js';
 /** What a worker is asked: one tile of loaded operands. Words are in SharedArrayBuffers, so nothing is copied. */
 export interface TileTask {
   readonly job: number;
+  /** One shared item: 1 while the job runs, 0 once it is over and its operands may be let go. */
+  readonly live: Int32Array;
   readonly engine: string;
   readonly kernel: string | null;
   readonly op: MmaOp;
@@ -21,5 +23,7 @@ export type TileAnswer =
       readonly kernel: string;
       readonly kernels: Readonly<Record<string, number>>;
       readonly rarePaths: Readonly<Record<string, number>>;
+      /** Seconds that the worker spent on it, attaching included. */
+      readonly seconds: number;
     }
   | { readonly ok: false; readonly name: string; readonly message: string };

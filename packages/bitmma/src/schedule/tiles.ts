@@ -9,12 +9,6 @@ export interface TileBounds {
 /** Tile edges are multiples of this, so that no engine's panel (64 columns at most) is cut in two. */
 export const TILE_UNIT = 64;
 
-/**
- * Columns of a tile to the side of a square one. A tile packs its rows of a once: at 256 columns that took 18 % of an
- * AVX-512 kernel's time, at 1,500 it takes 3 %.
- */
-const WIDTH = 4;
-
 export interface TilePlan {
   readonly rows: number;
   readonly columns: number;
@@ -23,13 +17,24 @@ export interface TilePlan {
 
 /**
  * Cuts an m x n result into tiles of about `macs` multiply-adds over k, but at least `threads` of them where the
- * result has as many units. Tiles are wide rather than tall: a panel of b serves a whole tile. K is never cut.
+ * result has as many units. A tile is `width` times as wide as a square one. K is never cut.
  */
-export function cutTiles(m: number, n: number, k: number, macs: number, threads: number): TilePlan {
+export function cutTiles(
+  m: number,
+  n: number,
+  k: number,
+  macs: number,
+  threads: number,
+  width = 1,
+): TilePlan {
   if (m === 0 || n === 0) return { rows: 0, columns: 0, tiles: [] };
   const elements = Math.max(1, Math.min(macs / Math.max(k, 1), (m * n) / threads));
-  const columns = Math.min(n, unit(Math.max(WIDTH * Math.sqrt(elements), Math.min(n, 4 * TILE_UNIT))));
-  const rows = Math.min(m, unit(elements / columns));
+  const columns = evenPart(n, Math.max(width * Math.sqrt(elements), Math.min(n, 4 * TILE_UNIT)));
+  // As many tiles as all threads take in whole rounds.
+  const across = Math.ceil(n / columns);
+  let down = Math.max(1, Math.round(m / Math.max(elements / columns, TILE_UNIT)));
+  while ((down * across) % threads !== 0 && down * TILE_UNIT < m) down++;
+  const rows = evenPart(m, m / down);
   const tiles: TileBounds[] = [];
   for (let m0 = 0; m0 < m; m0 += rows)
     for (let n0 = 0; n0 < n; n0 += columns)
@@ -37,4 +42,8 @@ export function cutTiles(m: number, n: number, k: number, macs: number, threads:
   return { rows, columns, tiles };
 }
 
-const unit = (length: number): number => Math.max(1, Math.round(length / TILE_UNIT)) * TILE_UNIT;
+/** About `part` of a length, in whole units, so that the last part is hardly smaller than the others. */
+function evenPart(length: number, part: number): number {
+  const parts = Math.max(1, Math.round(length / Math.max(part, TILE_UNIT)));
+  return Math.min(length, Math.ceil(length / parts / TILE_UNIT) * TILE_UNIT);
+}
