@@ -1,8 +1,10 @@
-// Random GEMMs over worker threads whose workers are killed at random: every word must be that of one thread, and
-// memory must not grow. node scripts/soak.mjs [seconds=1800] [engine=native]
-import { catalog, FORMATS } from '@bitmma/core';
+// Random GEMMs over worker threads whose workers are killed at random, some of them cancelled on the way: every word
+// must be that of one thread, every cancelled job must say so, and neither memory nor handles may grow.
+// node --expose-gc scripts/soak.mjs [seconds=1800] [engine=native]
+import { CancelledError, catalog, FORMATS } from '@bitmma/core';
 import { ENGINES } from 'bitmma';
 import { closePools, resultOperand, sampleInputs, schedule, sharedPool } from 'bitmma/schedule';
+import { median } from '../dist/stats.js';
 
 const seconds = Number(process.argv[2] ?? 1800);
 const engine = await ENGINES.open(process.argv[3] ?? 'native');
@@ -13,49 +15,73 @@ const below = (n) => {
 };
 const ops = catalog().filter((op) => engine.supports(op).ok);
 const end = Date.now() + seconds * 1000;
+// A worker dies every 0.7 s, but only after a tile was finished since the last: on a busy machine workers take as long
+// to start, and nothing would ever be done.
+let kills = 0;
+let tiles = 0;
+let tilesThen = 0;
 const killer = setInterval(() => {
   const { workers } = sharedPool(2);
-  if (workers.length > 0) void workers[below(workers.length)].terminate();
+  if (workers.length === 0 || tiles === tilesThen) return;
+  tilesThen = tiles;
+  kills++;
+  void workers[below(workers.length)].terminate();
 }, 700);
-let jobs = 0;
-let redone = 0;
-let lost = 0;
-let baseline = 0;
-while (Date.now() < end) {
+
+const tally = { jobs: 0, redone: 0, cancelled: 0, lost: 0 };
+
+/** One job on one thread and on two whose workers die; now and then one is cancelled at its first tile before. */
+async function job() {
   const op = ops[below(ops.length)];
   const [m, n, k] = [1 + below(300), 1 + below(300), op.k * (1 + below(4))];
   const inputs = sampleInputs(op, m, n, k);
   const [one, two] = [resultOperand(op, m, n), resultOperand(op, m, n)];
+  const what = `${op.device} ${op.instruction} ${m} x ${n} x ${k} (${FORMATS[op.d].wordBits}-bit words)`;
+  const shared = { op, engine, inputs, threads: 2, tileMacs: 1 + below(m * n * k), retries: 20 };
+  if (below(8) === 0) {
+    const { signal, abort } = withAbort();
+    await schedule({ ...shared, d: two, signal, onProgress: abort }).catch((error) => {
+      if (!(error instanceof CancelledError)) throw error;
+      tally.cancelled++;
+    });
+  }
   await schedule({ op, engine, inputs, d: one });
-  const run = await schedule({
-    op,
-    engine,
-    inputs,
-    d: two,
-    threads: 2,
-    tileMacs: 1 + below(m * n * k),
-    retries: 20,
-  });
-  redone += run.redone;
+  const onProgress = () => tiles++;
+  const run = await schedule({ ...shared, d: two, onProgress });
+  tally.redone += run.redone;
   if (one.words.some((word, i) => word !== two.words[i])) {
-    lost++;
+    tally.lost++;
+    console.log(`DIFFERENT ${what}`);
+  }
+  tally.jobs++;
+}
+
+function withAbort() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
+const memory = [];
+let handles = 0;
+while (Date.now() < end) {
+  await job();
+  if (tally.jobs % 50 !== 0) continue;
+  globalThis.gc?.();
+  const rss = process.memoryUsage().rss / 2 ** 20;
+  memory.push(rss);
+  handles = process.getActiveResourcesInfo().length;
+  if (tally.jobs % 500 === 0)
     console.log(
-      `DIFFERENT ${op.device} ${op.instruction} ${m} x ${n} x ${k} (${FORMATS[op.d].wordBits}-bit words)`,
+      `${tally.jobs} jobs, ${kills} workers killed, ${tally.redone} tiles redone, ${tally.cancelled} cancelled, ${tally.lost} wrong, ${rss.toFixed(0)} MiB, ${handles} handles`,
     );
-  }
-  jobs++;
-  if (jobs % 50 === 0) {
-    globalThis.gc?.();
-    const rss = process.memoryUsage().rss / 2 ** 20;
-    if (jobs === 200) baseline = rss;
-    console.log(`${jobs} jobs, ${redone} tiles redone, ${lost} wrong, ${rss.toFixed(0)} MiB`);
-  }
 }
 clearInterval(killer);
 await closePools();
-const rss = process.memoryUsage().rss / 2 ** 20;
-const grown = baseline > 0 ? rss / baseline : 1;
+// Medians of the second and the last fifth: the first fifth fills heaps and caches.
+const fifth = Math.floor(memory.length / 5);
+const [early, late] =
+  fifth > 0 ? [median(memory.slice(fifth, 2 * fifth)), median(memory.slice(-fifth))] : [1, 1];
 console.log(
-  `${jobs} jobs, ${redone} tiles redone after a killed worker, ${lost} wrong; memory x${grown.toFixed(2)} since job 200`,
+  `${tally.jobs} jobs, ${kills} workers killed, ${tally.redone} tiles redone after that, ${tally.cancelled} cancelled, ${tally.lost} wrong; memory ${early.toFixed(0)} to ${late.toFixed(0)} MiB, x${(late / early).toFixed(2)}; ${handles} handles at the end`,
 );
-process.exitCode = lost === 0 && redone > 0 && grown < 1.5 ? 0 : 1;
+process.exitCode = tally.lost === 0 && tally.redone > 0 && late < 1.15 * early && handles < 50 ? 0 : 1;

@@ -8,7 +8,14 @@ import { closePools } from 'bitmma/schedule';
 import { Command, CommanderError } from 'commander';
 import { choose } from './choose.js';
 import { conformanceMatrix, engineTotals, readMatrix, writeMatrix } from './conformance.js';
-import { appendRecords, compareRecords, DEFAULT_RULE, historySteps, readRecords } from './history.js';
+import {
+  appendRecords,
+  compareRecords,
+  DEFAULT_RULE,
+  historySteps,
+  LEAST_RUNS,
+  readRecords,
+} from './history.js';
 import { type BenchRecord, measure } from './measure.js';
 import { renderReport } from './report.js';
 import { workloadsOf } from './workloads.js';
@@ -152,6 +159,10 @@ program
         out(
           `${r.verdict.padEnd(7)} ${r.workload.padEnd(26)} ${`${r.engine}/${r.kernel}`.padEnd(22)} x${r.factor.toFixed(3)}  p ${r.p.toExponential(1)}`,
         );
+    if (rows.every((r) => r.verdict === 'unclear'))
+      throw new InputError(
+        `${f.history}: expected at least ${LEAST_RUNS} runs of each commit, in turn, got fewer of ${base} or ${head}`,
+      );
     if (rows.some((r) => r.verdict === 'slower')) process.exitCode = 1;
   });
 

@@ -2,7 +2,7 @@ import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { InputError } from '@bitmma/core';
 import type { BenchRecord } from './measure.js';
-import { findSteps, mannWhitney, median } from './stats.js';
+import { findSteps, lowerQuartile, median, welch } from './stats.js';
 
 /** Appends records as JSON Lines: nothing that stands in the file is ever changed. */
 export async function appendRecords(path: string, records: readonly BenchRecord[]): Promise<void> {
@@ -26,8 +26,8 @@ export async function readRecords(path: string): Promise<BenchRecord[]> {
     } catch {
       throw new InputError(`${path}:${i + 1}: expected one JSON object, got ${line.slice(0, 40)}`);
     }
-    if (record.version !== 1 || !Array.isArray(record.samples) || typeof record.workload !== 'string')
-      throw new InputError(`${path}:${i + 1}: expected a version 1 bench record`);
+    if (record.version !== 2 || !Array.isArray(record.samples) || typeof record.workload !== 'string')
+      throw new InputError(`${path}:${i + 1}: expected a version 2 bench record`);
     return [record];
   });
 }
@@ -45,21 +45,28 @@ export interface Comparison {
   /** head / base: above 1 is slower. */
   readonly factor: number;
   readonly p: number;
-  readonly verdict: 'slower' | 'faster' | 'same';
+  /** unclear: fewer than LEAST_RUNS runs of a commit. */
+  readonly verdict: 'slower' | 'faster' | 'same' | 'unclear';
 }
 
 export interface CompareRule {
   /** A difference counts only beyond this factor... */
   readonly factor: number;
-  /** ...and only where the Mann-Whitney test gives a smaller p, divided by the number of comparisons (Bonferroni). */
+  /** ...and only where Welch's test gives a smaller p, divided by the number of comparisons (Bonferroni). */
   readonly p: number;
 }
 
 export const DEFAULT_RULE: CompareRule = { factor: 1.05, p: 0.01 };
+/**
+ * Runs of each commit that a verdict needs. Samples of one run share its memory, its minute and its neighbours on the
+ * machine: taken for independent, they called 8 of 20 unchanged kernels different.
+ */
+export const LEAST_RUNS = 3;
 
 /**
- * Compares the records of two commits, series by series. Times are taken relative to sgemm of the same run where both
- * have it, so that a machine that was slower as a whole is no regression.
+ * Compares the records of two commits, series by series. The unit is a run. Its figure is the lower quartile of its times
+ * over that of sgemm in the same rounds where both commits have it: other work on the machine only adds time, and one
+ * that is slower as a whole is no regression. Runs of the two commits should alternate.
  */
 export function compareRecords(
   records: readonly BenchRecord[],
@@ -79,22 +86,27 @@ export function compareRecords(
     return b ? [[b, h] as const] : [];
   });
   return pairs.map(([b, h]) => {
-    const relative = [...b, ...h].every((r) => r.ratioToSgemm !== null);
-    const samples = (list: readonly BenchRecord[]) =>
-      list.flatMap((r) => r.samples.map((s) => (relative ? s / (r.ratioToSgemm! * r.median) : s)));
-    const [x, y] = [samples(b), samples(h)];
+    const relative = [...b, ...h].every((r) => r.sgemm !== null);
+    const figures = (list: readonly BenchRecord[]) =>
+      list.map((r) => lowerQuartile(r.samples) / (relative ? lowerQuartile(r.sgemm!) : 1));
+    const [x, y] = [figures(b), figures(h)];
     const factor = median(y) / median(x);
-    const p = mannWhitney(x, y);
-    const significant = p < rule.p / pairs.length;
-    const verdict =
-      significant && factor > rule.factor
-        ? 'slower'
-        : significant && factor < 1 / rule.factor
-          ? 'faster'
-          : 'same';
+    const p = welch(x, y);
     const { workload, engine, kernel } = h[0]!;
+    const verdict = verdictOf(Math.min(x.length, y.length), factor, p < rule.p / pairs.length, rule);
     return { workload, engine, kernel, base: median(x), head: median(y), factor, p, verdict };
   });
+}
+
+function verdictOf(
+  runs: number,
+  factor: number,
+  significant: boolean,
+  rule: CompareRule,
+): Comparison['verdict'] {
+  if (runs < LEAST_RUNS) return 'unclear';
+  if (significant && factor > rule.factor) return 'slower';
+  return significant && factor < 1 / rule.factor ? 'faster' : 'same';
 }
 
 export interface Step {

@@ -10,7 +10,7 @@ import type { Workload } from './workloads.js';
 
 /** One contender on one workload, with everything that a later comparison must know. */
 export interface BenchRecord {
-  readonly version: 1;
+  readonly version: 2;
   readonly workload: string;
   /** Hash of the workload's definition and of the measuring code: other bytes, another series. */
   readonly benchVersion: string;
@@ -25,6 +25,8 @@ export interface BenchRecord {
   readonly macs: number;
   /** Seconds, one a round, in order. */
   readonly samples: readonly number[];
+  /** Seconds of OpenBLAS sgemm in the same rounds; null where the system has none. */
+  readonly sgemm: readonly number[] | null;
   readonly median: number;
   readonly interval: readonly [number, number];
   /** Multiply-adds a second at the median, in 10^9. */
@@ -88,7 +90,7 @@ export async function measure(workload: Workload, options: MeasureOptions): Prom
       const middle = median(times);
       const engine = c.name.split('/')[0]!;
       return {
-        version: 1,
+        version: 2,
         workload: workload.id,
         benchVersion: benchVersion(workload),
         engine,
@@ -101,6 +103,7 @@ export async function measure(workload: Workload, options: MeasureOptions): Prom
         date,
         macs,
         samples: times,
+        sgemm: samples.get('sgemm') ?? null,
         median: middle,
         interval: medianInterval(times),
         gmacs: macs / middle / 1e9,

@@ -1,4 +1,4 @@
-import normalCdf from '@stdlib/stats-base-dists-normal-cdf';
+import studentCdf from '@stdlib/stats-base-dists-t-cdf';
 
 const sorted = (samples: readonly number[]): number[] => [...samples].sort((x, y) => x - y);
 
@@ -8,6 +8,9 @@ export function median(samples: readonly number[]): number {
   const half = s.length >> 1;
   return s.length % 2 === 1 ? s[half]! : (s[half - 1]! + s[half]!) / 2;
 }
+
+/** The sample that a quarter of the others are at most. */
+export const lowerQuartile = (samples: readonly number[]): number => sorted(samples)[samples.length >> 2]!;
 
 /**
  * A confidence interval of the median from order statistics: samples j and n + 1 - j with the largest j whose
@@ -29,28 +32,25 @@ export function medianInterval(samples: readonly number[], level = 0.95): readon
   return [s[low]!, s[n - 1 - low]!];
 }
 
-/** Two-sided p of the Mann-Whitney U test, normal approximation with tie and continuity correction. */
-export function mannWhitney(x: readonly number[], y: readonly number[]): number {
-  const all = [...x.map((value) => ({ value, first: true })), ...y.map((value) => ({ value, first: false }))];
-  all.sort((a, b) => a.value - b.value);
-  let rankSum = 0;
-  let ties = 0;
-  for (let i = 0; i < all.length; ) {
-    let j = i;
-    while (j < all.length && all[j]!.value === all[i]!.value) j++;
-    const rank = (i + 1 + j) / 2;
-    for (let t = i; t < j; t++) if (all[t]!.first) rankSum += rank;
-    const tied = j - i;
-    ties += tied ** 3 - tied;
-    i = j;
-  }
-  const [n, m] = [x.length, y.length];
-  const u = rankSum - (n * (n + 1)) / 2;
-  const total = n + m;
-  const variance = ((n * m) / 12) * (total + 1 - ties / (total * (total - 1)));
-  if (variance === 0) return 1;
-  const distance = Math.max(0, Math.abs(u - (n * m) / 2) - 0.5);
-  return 2 * (1 - normalCdf(distance / Math.sqrt(variance), 0, 1));
+/**
+ * Two-sided p of Welch's t test on the logarithms of positive values: whether their typical ratio is 1. 1 where a side
+ * has fewer than two values; 0 or 1 where none scatters.
+ */
+export function welch(x: readonly number[], y: readonly number[]): number {
+  if (x.length < 2 || y.length < 2) return 1;
+  const [a, b] = [moments(x.map(Math.log)), moments(y.map(Math.log))];
+  const variance = a.error + b.error;
+  if (variance === 0) return a.mean === b.mean ? 1 : 0;
+  const freedom = variance ** 2 / (a.error ** 2 / (x.length - 1) + b.error ** 2 / (y.length - 1));
+  return 2 * studentCdf(-Math.abs(a.mean - b.mean) / Math.sqrt(variance), freedom);
+}
+
+/** Mean and the squared standard error of it. */
+function moments(values: readonly number[]): { readonly mean: number; readonly error: number } {
+  const n = values.length;
+  const mean = values.reduce((sum, value) => sum + value, 0) / n;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { mean, error: squares / (n - 1) / n };
 }
 
 /**

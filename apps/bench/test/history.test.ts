@@ -9,7 +9,7 @@ import { median, medianInterval } from '../src/stats.js';
 
 const machine = { processor: 'x', cores: 2, platform: 'linux-x64', node: '20', avx2: true, avx512: true };
 
-/** A record whose samples scatter by a long-tailed 5 % around `seconds`; `drift` slows the whole machine. */
+/** A record whose samples have a long tail above `seconds`; `drift` slows the whole machine. */
 function record(
   commit: string,
   seconds: number,
@@ -22,9 +22,10 @@ function record(
     return state / 2147483647;
   };
   const { drift = 1, ...rest } = more;
-  const samples = Array.from({ length: 15 }, () => drift * seconds * (1 + 0.05 * next() ** 3));
+  const times = (each: number) => Array.from({ length: 15 }, () => drift * each * (1 + 0.5 * next() ** 6));
+  const samples = times(seconds);
   return {
-    version: 1,
+    version: 2,
     workload: 'fp8-512x512x512',
     benchVersion: 'v',
     engine: 'native',
@@ -37,6 +38,7 @@ function record(
     date: '2026-01-01T00:00:00.000Z',
     macs: 512 ** 3,
     samples,
+    sgemm: times(0.002),
     median: median(samples),
     interval: medianInterval(samples),
     gmacs: 512 ** 3 / median(samples) / 1e9,
@@ -46,34 +48,46 @@ function record(
   };
 }
 
+/** Five runs of two commits in turn. */
+const inTurn = (
+  seed: number,
+  [base, head]: readonly [number, number],
+  more: (run: number) => Parameters<typeof record>[3] = () => ({}),
+): BenchRecord[] =>
+  Array.from({ length: 5 }, (_, i) => [
+    record('base', base, 100 * seed + 2 * i, more(2 * i)),
+    record('head', head, 100 * seed + 2 * i + 1, more(2 * i + 1)),
+  ]).flat();
+
 describe('compare', () => {
   test('catches a 10 % slowdown of one kernel among unchanged ones', () => {
     const records = [
-      record('base', 0.005, 1),
-      record('base', 0.05, 2, { engine: 'wasm', kernel: 'simd' }),
-      record('head', 0.0055, 3),
-      record('head', 0.05, 4, { engine: 'wasm', kernel: 'simd' }),
+      ...inTurn(1, [0.005, 0.0055]),
+      ...inTurn(2, [0.05, 0.05], () => ({ engine: 'wasm', kernel: 'simd' })),
     ];
     expect(compareRecords(records, 'base', 'head').map((c) => [c.engine, c.verdict])).toEqual([
       ['native', 'slower'],
       ['wasm', 'same'],
     ]);
+    expect(compareRecords(records, 'head', 'base')[0]!.verdict).toBe('faster');
   });
 
   test('stays quiet in 20 repeats of an unchanged kernel', () => {
     for (let i = 0; i < 20; i++)
-      expect(
-        compareRecords(
-          [record('base', 0.005, 2 * i + 1), record('head', 0.005, 2 * i + 2)],
-          'base',
-          'head',
-        )[0]!.verdict,
-      ).toBe('same');
+      expect(compareRecords(inTurn(i, [0.005, 0.005]), 'base', 'head')[0]!.verdict).toBe('same');
   });
 
-  test('a machine that is slower as a whole is no regression', () => {
-    const records = [record('base', 0.005, 1), record('head', 0.005, 2, { drift: 1.4 })];
-    expect(compareRecords(records, 'base', 'head')[0]!.verdict).toBe('same');
+  test('a machine that is slower as a whole, or for a while, is no regression', () => {
+    const later = inTurn(1, [0.005, 0.005], (run) => ({ drift: run % 2 === 1 ? 1.4 : 1 }));
+    expect(compareRecords(later, 'base', 'head')[0]!.verdict).toBe('same');
+    const wandering = inTurn(1, [0.005, 0.0055], (run) => ({ drift: 1 + 0.1 * run }));
+    expect(compareRecords(wandering, 'base', 'head')[0]!.verdict).toBe('slower');
+  });
+
+  test('fewer than three runs of a commit are no verdict', () => {
+    const records = inTurn(1, [0.005, 0.01]);
+    expect(compareRecords(records.slice(0, 4), 'base', 'head')[0]!.verdict).toBe('unclear');
+    expect(compareRecords(records.slice(0, 6), 'base', 'head')[0]!.verdict).toBe('slower');
   });
 
   test('records of another benchmark version or machine are never compared', () => {
@@ -100,8 +114,8 @@ describe('the history file', () => {
     const path = join(await mkdtemp(join(tmpdir(), 'bench-')), 'h.jsonl');
     await writeFile(path, `${JSON.stringify(record('a', 1, 1))}\n{"x`);
     await expect(readRecords(path)).rejects.toThrow(/h\.jsonl:2: expected one JSON object/);
-    await writeFile(path, '{"version":2}\n');
-    await expect(readRecords(path)).rejects.toThrow(/h\.jsonl:1: expected a version 1/);
+    await writeFile(path, '{"version":1}\n');
+    await expect(readRecords(path)).rejects.toThrow(/h\.jsonl:1: expected a version 2/);
   });
 
   test('a step is found at the commit that made it', () => {

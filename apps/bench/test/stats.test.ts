@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mismatchBound } from '../src/bayes.js';
-import { findSteps, mannWhitney, median, medianInterval } from '../src/stats.js';
+import { findSteps, median, medianInterval, welch } from '../src/stats.js';
 
 describe('the bound on the mismatch probability', () => {
   // Accurate Models of AMD Matrix Cores, Table 2, epsilon = 10^-6, three digits as printed.
@@ -69,22 +69,29 @@ function noise(seed: number): () => number {
   };
 }
 
-describe('the Mann-Whitney test', () => {
-  test('known value: complete separation of 5 and 5', () => {
-    // U = 0, mean 12.5, variance 22.9167: z = 12 / 4.787 = 2.507, p = 0.0122.
-    expect(mannWhitney([1, 2, 3, 4, 5], [6, 7, 8, 9, 10])).toBeCloseTo(0.01219, 4);
+describe('Welch’s t test on logarithms', () => {
+  test('known value: t = 10 with 8 degrees of freedom', () => {
+    // Means 0 and 0.1, variances 2.5e-4 each of five, t = 0.1 / 0.01 = 10, 8 degrees of freedom: p = 8.49e-6.
+    const x = [-0.02, -0.01, 0, 0.01, 0.02].map(Math.exp);
+    const p = welch(
+      x,
+      x.map((value) => value * Math.exp(0.1)),
+    );
+    expect(p / 8.488e-6).toBeCloseTo(1, 3);
   });
 
-  test('equal samples are no difference', () => {
-    expect(mannWhitney([1, 1, 1], [1, 1, 1])).toBe(1);
+  test('equal samples are no difference, one value a side says nothing', () => {
+    expect(welch([1, 1, 1], [1, 1, 1])).toBe(1);
+    expect(welch([1, 1], [2, 2])).toBe(0);
+    expect(welch([1], [2, 2, 2])).toBe(1);
   });
 
   test('under the null about one in twenty is below 0.05', () => {
     const next = noise(7);
     let below = 0;
     for (let i = 0; i < 2000; i++) {
-      const draw = () => Array.from({ length: 15 }, next);
-      if (mannWhitney(draw(), draw()) < 0.05) below++;
+      const draw = () => Array.from({ length: 7 }, () => 1 + 0.1 * next());
+      if (welch(draw(), draw()) < 0.05) below++;
     }
     expect(below).toBeGreaterThan(60);
     expect(below).toBeLessThan(140);
