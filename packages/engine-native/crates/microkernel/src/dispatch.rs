@@ -137,17 +137,17 @@ fn select_avx2(p: &Params) -> Option<Kernel> {
     let (a, b) = (p.a.layout()?, p.b.layout()?);
     match (p.family, p.output) {
         (Family::FusedWindow { block, fraction: 13, floor }, Output::Fp32Rz { precision }) => match block {
-            16 => Some(Kernel::new(*p, 16, Box::new(WindowF32::<16>::new(a, b, 13, floor, precision)?))),
-            32 => Some(Kernel::new(*p, 32, Box::new(WindowF32::<32>::new(a, b, 13, floor, precision)?))),
+            16 => Some(Kernel::new(*p, 16, Box::new(WindowF32::<16>::new(a, b, floor, precision)?))),
+            32 => Some(Kernel::new(*p, 32, Box::new(WindowF32::<32>::new(a, b, floor, precision)?))),
             _ => None,
         },
         (Family::FusedWindow { block, fraction, floor }, Output::Fp32Rz { precision: 23 }) => {
             fn make<const N: usize, const F: i32>(p: &Params, floor: Option<i32>) -> Option<Kernel> {
                 let (a, b) = (p.a.layout()?, p.b.layout()?);
-                if let Some(micro) = WindowI32::<N, F, false, 0>::new(a, b, floor) {
+                if let Some(micro) = WindowWide::<N, F, 0>::new(a, b, floor) {
                     return Some(Kernel::new(*p, N, Box::new(micro)));
                 }
-                Some(Kernel::new(*p, N, Box::new(WindowWide::<N, F, 0>::new(a, b, floor)?)))
+                Some(Kernel::new(*p, N, Box::new(WindowI32::<N, F, false, 0>::new(a, b, floor)?)))
             }
             match (block, fraction) {
                 (4, 23) => make::<4, 23>(p, floor),

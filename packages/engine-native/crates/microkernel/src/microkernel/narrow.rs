@@ -36,10 +36,8 @@ pub mod mutation {
     pub const AND_MASK: u32 = 16;
     pub const TAIL: u32 = 32;
     pub const ADDEND_LIMIT: u32 = 64;
-    /// No fault: A's values are magnitudes, and +-1 takes the place of la.
-    pub const SIGNS_APART: u32 = 1 << 16;
 }
-use mutation::{SIGNS_APART, TAIL, ZERO_CODE};
+use mutation::{TAIL, ZERO_CODE};
 
 pub fn fits(l: &Layout) -> bool {
     l.emin() >= -15 && l.emax() <= 15
@@ -145,10 +143,6 @@ pub fn pack_a<const V: usize, const R: usize, const N: usize, const SPLIT: bool,
                 let row = (j % N * step(V) + V * PANEL + PANEL) as u32 + lanes.negative[j] * PANEL as u32;
                 let zero = if MUT & ZERO_CODE == 0 { (N * step(V)) as u32 } else { row };
                 offset[j] = row & some | zero & !some;
-                if MUT & SIGNS_APART != 0 {
-                    la[j] = 1f32.to_bits() | lanes.negative[j] << 31;
-                    lanes.value[j] = lanes.value[j].abs();
-                }
             }
             for j in (0..PANEL.min(blocks * N - k0)).step_by(N) {
                 let at = ((k0 + j) / N * groups + group) * a_block(V, R, N);

@@ -109,7 +109,8 @@ fn split_f64() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn avx2_window_f32() {
-    use crate::microkernel::avx2::window_f32::{WindowF32, mutation::*};
+    use crate::microkernel::avx2::window_f32::WindowF32;
+    use crate::microkernel::narrow::mutation::*;
     use crate::params::Format::{E4m3, E5m2};
     if !crate::Isa::Avx2.available() {
         eprintln!("SKIPPED: this machine lacks avx2");
@@ -118,12 +119,15 @@ fn avx2_window_f32() {
     fn make<const MUT: u32>(what: &str) {
         let p = crate::tests::windows::fp8(E4m3, E5m2, 32, Some(-133));
         let (a, b) = (p.a.layout().unwrap(), p.b.layout().unwrap());
-        caught(p, 32, Box::new(WindowF32::<32, MUT>::new(a, b, 13, Some(-133), 13).unwrap()), what);
+        caught(p, 32, Box::new(WindowF32::<32, MUT>::new(a, b, Some(-133), 13).unwrap()), what);
     }
-    make::<BIAS>("drop the bias");
-    make::<SIGN>("drop the bias's sign");
-    make::<ADDEND_CUT>("round c to nearest");
+    make::<SIGN_FIX>("drop the sign fix");
+    make::<ADDEND_FIX>("round c to nearest");
+    make::<ZERO_CODE>("drop the zero code");
+    make::<CLAMP>("drop the clamp");
     make::<AND_MASK>("drop the final mask");
+    make::<TAIL>("read past the tail");
+    make::<ADDEND_LIMIT>("drop the range of c");
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -19,7 +19,7 @@ pub const V: usize = 4;
 const FAREST: i8 = 200_u8 as i8;
 
 #[target_feature(enable = "avx2,fma")]
-pub fn pack_a<const N: usize, const SPLIT: bool, const FLAGS: u32>(
+pub fn pack_a<const N: usize, const SPLIT: bool>(
     layout: &Layout,
     a: &View<'_>,
     rows: Range<usize>,
@@ -27,7 +27,7 @@ pub fn pack_a<const N: usize, const SPLIT: bool, const FLAGS: u32>(
     out: &mut [u8],
     bad: &mut [u64],
 ) {
-    narrow::pack_a::<V, ROWS, N, SPLIT, FLAGS>(layout, a, rows, k, out, bad);
+    narrow::pack_a::<V, ROWS, N, SPLIT, 0>(layout, a, rows, k, out, bad);
 }
 
 #[target_feature(enable = "avx2,fma")]
@@ -42,18 +42,17 @@ pub fn pack_b<const N: usize, const SPLIT: bool>(
     narrow::pack_b::<V, N, SPLIT, 0>(layout_a, layout, 0, b, cols, k, out)
 }
 
-/// Distance bytes of the block step: the least of the products' and c's.
+/// Distance bytes of 4 x 64 accumulators.
 ///
 /// # Safety
-/// `a` and `b` point at blocks, `c` at 4 x 64 accumulators.
+/// `c` points at them.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub unsafe fn distances<const N: usize>(a: *const u8, b: *const u8, c: *const f32) -> [[__m256i; 2]; ROWS] {
-    let [_, da_at, _] = a_parts(V, ROWS, N);
+pub unsafe fn addend_distances(c: *const f32) -> [[__m256i; 2]; ROWS] {
     let byte = _mm256_set1_epi32(0xFF);
-    // SAFETY: the offsets stay inside the ranges named above.
+    // SAFETY: the offsets stay inside the accumulators.
     unsafe {
-        let mut d: [[__m256i; 2]; ROWS] = core::array::from_fn(|r| {
+        core::array::from_fn(|r| {
             core::array::from_fn(|half| {
                 let field = |i: usize| {
                     let bits = _mm256_loadu_si256(c.add(r * PANEL + 16 * i + 8 * half).cast());
@@ -65,7 +64,21 @@ pub unsafe fn distances<const N: usize>(a: *const u8, b: *const u8, c: *const f3
                 let d = _mm256_sub_epi8(_mm256_set1_epi8((127 + TOP) as u8 as i8), fields);
                 _mm256_min_epu8(d, _mm256_set1_epi8(FAREST))
             })
-        });
+        })
+    }
+}
+
+/// Distance bytes of the block step: the least of the products' and c's.
+///
+/// # Safety
+/// `a` and `b` point at blocks, `c` at 4 x 64 accumulators.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+pub unsafe fn distances<const N: usize>(a: *const u8, b: *const u8, c: *const f32) -> [[__m256i; 2]; ROWS] {
+    let [_, da_at, _] = a_parts(V, ROWS, N);
+    // SAFETY: the offsets stay inside the ranges named above.
+    unsafe {
+        let mut d = addend_distances(c);
         for t in 0..N {
             let db: [__m256i; 2] = core::array::from_fn(|half| {
                 _mm256_loadu_si256(b.add(t * step(V) + V * PANEL + 32 * half).cast())

@@ -54,7 +54,7 @@ impl<const N: usize, const F: i32, const SPLIT: bool, const MUT: u32> Micro for 
 
     fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], bad: &mut [u64]) {
         // SAFETY: dispatch made this kernel on a machine with AVX2 and FMA.
-        unsafe { pack_a::<N, SPLIT, 0>(&self.a, a, rows, k, as_bytes(out), bad) }
+        unsafe { pack_a::<N, SPLIT>(&self.a, a, rows, k, as_bytes(out), bad) }
     }
 
     fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
