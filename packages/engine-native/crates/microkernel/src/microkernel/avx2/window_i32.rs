@@ -1,4 +1,4 @@
-//! Fused windows of 23 to 25 fraction bits over narrow formats, as 32-bit integers.
+//! Fused windows of 23 to 25 fraction bits over FP8 and narrower, and FP8 in two halves, as 32-bit integers.
 //!
 //! A product of at most 22 bits is exact in fp32, so is its multiple by 2^(F-E) (or both are below 1), and conversion cuts
 //! it toward zero to a number of quanta. Half a block with c sums below 2^31: (N/2 * 4 + 2) * 2^25 for N <= 16, and

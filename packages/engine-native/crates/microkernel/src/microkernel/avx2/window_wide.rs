@@ -1,4 +1,4 @@
-//! Fused windows of 24 and 25 fraction bits over bf16 and tf32, as 32-bit integers; packing as in `wide`.
+//! Fused windows of 23 to 25 fraction bits over fp16, bf16 and tf32, as 32-bit integers; packing as in `wide`.
 //!
 //! The common path holds for F - 126 <= E <= 121: every result is zero or a normal fp32 below 2^128. Products and c sum
 //! below 2^31: (8 * 4 + 2) * 2^25, or for N = 16 below 64 * 2^25 where A's significands sum to less than 31. Columns
