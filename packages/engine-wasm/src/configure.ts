@@ -26,6 +26,17 @@ export function slotOrder(op: MmaOp): Int32Array | null {
   return slots;
 }
 
+/** Slots of the SIMD kernels: cdna3-odd-even packs a block's even positions before its odd ones. */
+export function simdSlotOrder(op: MmaOp): Int32Array | null {
+  const { datapath } = op;
+  if (datapath.kind !== 'cdna3-odd-even') return slotOrder(op);
+  const half = Math.min(datapath.block, op.k) / 2;
+  return Int32Array.from({ length: op.k }, (_, i) => {
+    const inside = i % (2 * half);
+    return i - inside + (inside >> 1) + (inside & 1) * half;
+  });
+}
+
 function firstHalf(op: MmaOp): number {
   const { datapath } = op;
   if (datapath.kind !== 'split-window') return op.k;

@@ -12,6 +12,7 @@ export const SIMD = {
   integer: 6,
   pairwise: 7,
   fma: 8,
+  cdna3OddEven: 9,
 } as const;
 
 export interface SimdPlan {
@@ -69,6 +70,7 @@ export function simdPlan(op: MmaOp): SimdPlan | null {
     case 'fused-window':
       return fusedPlan(op, block, product, shape);
     case 'cdna3-window':
+    case 'cdna3-odd-even':
       return cdna3Plan(op, block, product, shape);
     case 'late-window':
     case 'split-window':
@@ -104,7 +106,7 @@ function ieeePlan(op: MmaOp, a: FloatFormat, b: FloatFormat): SimdPlan | null {
 const packedWidth = ({ exponentBits, wordBits }: FloatFormat): 1 | 2 | null =>
   exponentBits === 8 ? 2 : exponentBits <= 5 && wordBits <= 16 ? 1 : null;
 
-const WINDOWS = ['fused-window', 'cdna3-window', 'late-window', 'split-window'];
+const WINDOWS = ['fused-window', 'cdna3-window', 'cdna3-odd-even', 'late-window', 'split-window'];
 
 type Shape = Pick<SimdPlan, 'codeBytes' | 'codeBias' | 'halfOutput'>;
 
@@ -172,10 +174,20 @@ function fusedPlan(op: MmaOp, block: number, product: number, shape: Shape): Sim
   return { ...plan, kernel, accumulated: block / halves };
 }
 
-/** Numerics 4.5 as every CDNA3 fp16, bf16 and xf32 instruction has it; a custom variant runs on the scalar kernel. */
+/** cdna3-odd-even: a block is two whole windows of byte codes. */
+function cdna3Kernel({ datapath, sparsity }: MmaOp, block: number, shape: Shape): SimdPlan['kernel'] | null {
+  if (datapath.kind === 'cdna3-window')
+    return datapath.addendReach !== null ? null : shape.codeBytes === 1 ? SIMD.cdna3 : SIMD.cdna3Shorts;
+  if (datapath.kind !== 'cdna3-odd-even') return null;
+  const { addendReach, mergeFraction, mergeRounding } = datapath;
+  const standard = addendReach === 25 && mergeFraction === 24 && mergeRounding === 'RD';
+  return standard && !sparsity && shape.codeBytes === 1 && block % 8 === 0 ? SIMD.cdna3OddEven : null;
+}
+
+/** Numerics 4.5 and 4.6 as every CDNA3 instruction has them; a custom variant runs on the scalar kernel. */
 function cdna3Plan(op: MmaOp, block: number, product: number, shape: Shape): SimdPlan | null {
   const { datapath } = op;
-  if (datapath.kind !== 'cdna3-window') return null;
+  if (datapath.kind !== 'cdna3-window' && datapath.kind !== 'cdna3-odd-even') return null;
   const { output, fraction } = datapath;
   const standard =
     fraction === 24 &&
@@ -184,7 +196,6 @@ function cdna3Plan(op: MmaOp, block: number, product: number, shape: Shape): Sim
     (datapath.productOverflow === 128 || (datapath.productOverflow === null && shape.codeBytes === 1)) &&
     datapath.addendFraction === 24 &&
     datapath.addendRounding === 'RD' &&
-    datapath.addendReach === null &&
     datapath.sumFraction === 32 &&
     datapath.sumRounding === 'RD' &&
     datapath.normalFraction === 31 &&
@@ -193,13 +204,14 @@ function cdna3Plan(op: MmaOp, block: number, product: number, shape: Shape): Sim
     output.rounding === 'RNE' &&
     output.precision === 23 &&
     output.underflow === 'signed';
-  if (!standard || block * product * 2 ** fraction >= 2 ** 30) return null;
+  const kernel = cdna3Kernel(op, block, shape);
+  if (!standard || kernel === null || block * product * 2 ** fraction >= 2 ** 30) return null;
   return {
     ...shape,
-    kernel: shape.codeBytes === 1 ? SIMD.cdna3 : SIMD.cdna3Shorts,
+    kernel,
     // Units e_p - 24 and e_c - 32, e_c > e_p, are normal fp32 numbers. Narrow formats without a product have this e_p:
     // its unit divides every c that is taken.
-    lowestExponent: shape.codeBytes === 1 ? -100 : -90,
+    lowestExponent: shape.codeBytes === 1 ? -96 : -90,
     accumulated: block,
     lateSpan: 0,
     // The same where only c is there: chains of narrow formats make no smaller one.

@@ -1,5 +1,5 @@
 import { FORMATS, type MmaOp } from '@bitmma/core';
-import { configureOperand, globalsOf, slotOrder } from './configure.js';
+import { configureOperand, globalsOf, simdSlotOrder } from './configure.js';
 import type { Kernel } from './module.js';
 import { LAYOUT, type Rule } from './rules.js';
 import { Arena, bytesOf, chunks, type Job, type Runner } from './runner.js';
@@ -17,7 +17,9 @@ const POSITIONS = 512;
 const SQUARE = 64;
 
 /** Kernels whose own arithmetic may make a NaN; the others write only the op's. */
-const NAN_KERNELS: readonly number[] = [SIMD.cdna3, SIMD.cdna3Shorts, SIMD.late, SIMD.pairwise, SIMD.fma];
+const NAN_KERNELS: readonly number[] = [
+  ...[SIMD.cdna3, SIMD.cdna3Shorts, SIMD.cdna3OddEven, SIMD.late, SIMD.pairwise, SIMD.fma],
+];
 
 interface Panel {
   readonly values: number;
@@ -68,7 +70,7 @@ export class SimdRunner implements Runner {
     this.#positions = Math.max(POSITIONS, op.k);
     this.#words = arena.take(this.#positions * 4);
     this.#mask = arena.take(this.#positions);
-    this.#order = slotOrder(op);
+    this.#order = simdSlotOrder(op);
     this.#slots = this.#order ? arena.take(op.k * 4) : 0;
     const panel = (): Panel => ({
       values: arena.take(SIDE * this.#positions * 4),

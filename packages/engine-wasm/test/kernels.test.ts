@@ -5,15 +5,35 @@ import { wasmEngine } from '../src/index.js';
 import { simdPlan } from '../src/simd-plan.js';
 import { edgesOf } from './suite/edges.js';
 import { distinctOps } from './suite/ops.js';
+import { panelMismatch } from './suite/panels.js';
 
 test('windows filled to the last quantum, of zero products, smallest terms and ties agree with the reference on every SIMD op', async () => {
   const engine = await wasmEngine();
-  const ops = distinctOps().filter((op) => simdPlan(op) !== null && op.datapath.kind !== 'integer');
+  const ops = distinctOps().filter((op) => simdPlan(op) !== null);
   expect(ops.length).toBeGreaterThan(140);
   const result = await runSuite(ops.flatMap(edgesOf), {
     ...{ engine, kernel: 'simd', against: referenceEngine(), keep: 1 },
   });
   expect(result.ops.flatMap((op) => op.mismatches)).toEqual([]);
+});
+
+test('edges of CDNA, FMAs, integers and block-scaled groups agree with the reference on the integer path', async () => {
+  const kinds = ['cdna3-window', 'cdna3-odd-even', 'pairwise', 'sequential-fma', 'integer', 'scaled-groups'];
+  const ops = distinctOps().filter(({ datapath, d }) => kinds.includes(datapath.kind) && d !== 'fp64');
+  const options = { engine: await wasmEngine(), kernel: 'scalar', against: referenceEngine(), keep: 1 };
+  const result = await runSuite(ops.flatMap(edgesOf), options);
+  expect(new Set(result.ops.map(({ op }) => op.datapath.kind))).toEqual(new Set(kinds));
+  expect(result.ops.flatMap((op) => op.mismatches)).toEqual([]);
+});
+
+test('panels of one column 16 times agree with the integer path on edges of every SIMD op', async () => {
+  const engine = await wasmEngine();
+  for (const op of distinctOps().filter((op) => simdPlan(op) !== null && op.datapath.kind !== 'integer'))
+    for (const set of edgesOf(op))
+      expect(
+        await panelMismatch(engine, set, op.datapath.kind.startsWith('cdna3') ? 1 : 3),
+        op.instruction,
+      ).toBe(null);
 });
 
 test('every lane of a panel computes alike, ragged panels included', async () => {

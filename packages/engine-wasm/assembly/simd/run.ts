@@ -1,3 +1,4 @@
+import { rowCdna3OddEven } from './cdna3-odd-even';
 import { rowCdna3, rowCdna3Shorts } from './cdna3-window';
 import { rowInteger } from './integer';
 import { rowLate } from './late-window';
@@ -17,6 +18,7 @@ const LATE: i32 = 5;
 const INTEGER: i32 = 6;
 const PAIRWISE: i32 = 7;
 const FMA: i32 = 8;
+const CDNA3_ODD_EVEN: i32 = 9;
 
 // @ts-ignore: decorator
 @inline
@@ -48,6 +50,9 @@ function row(kernel: i32, a: usize, aCodes: usize, b: usize, bCodes: usize, k: i
       break;
     case FMA:
       rowFma(a, b, k, c);
+      break;
+    case CDNA3_ODD_EVEN:
+      rowCdna3OddEven(a, aCodes, b, bCodes, k, c);
       break;
     default:
       unreachable();

@@ -10,3 +10,5 @@ export const SUMS: usize = memory.data(128, 16);
 export const CARRIED: usize = memory.data(64, 16);
 /** The chain's c while a late addition waits. */
 export const HELD: usize = memory.data(64, 16);
+/** Exponents of cdna3-odd-even's two windows. */
+export const WINDOWS: usize = memory.data(128, 16);

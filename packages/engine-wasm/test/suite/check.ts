@@ -6,6 +6,7 @@ import { wasmEngine } from '../../src/index.js';
 import { customOp } from './custom.js';
 import { edgesOf } from './edges.js';
 import { distinctOps } from './ops.js';
+import { panelMismatch } from './panels.js';
 
 const engine = await wasmEngine();
 const reference = referenceEngine();
@@ -21,11 +22,16 @@ async function differs(op: MmaOp, sets: Iterable<CaseSet>): Promise<string | nul
     const [found] = ops.flatMap((ran) => ran.mismatches);
     if (found) return `${op.device} ${op.instruction}, ${kernel}: ${found.source}`;
   }
+  if (!support.kernels.includes('simd') || op.datapath.kind === 'integer') return null;
+  for (const set of all) {
+    const found = await panelMismatch(engine, set);
+    if (found) return `${op.device} ${op.instruction}, panels: ${found}`;
+  }
   return null;
 }
 
 function* edges(op: MmaOp): Generator<CaseSet> {
-  if (op.datapath.kind !== 'integer' && op.d !== 'fp64' && !op.scaling) yield* edgesOf(op);
+  if (op.d !== 'fp64') yield* edgesOf(op);
 }
 
 function* campaigns(op: MmaOp): Generator<CaseSet> {
