@@ -1,5 +1,6 @@
-import { catalog, findOp, opHash } from '@bitmma/core';
+import { catalog, type Datapath, findOp, type MmaOp, opHash } from '@bitmma/core';
 import { CaseRandom, sameWord, streamOf } from '@bitmma/core/conformance';
+import { referenceEngine } from '@bitmma/core/reference';
 import { describe, expect, it } from 'vitest';
 import { normalForm, opWith, proveEqual, signatureOf } from '../src/index.js';
 import { runCases } from '../src/infer/book.js';
@@ -27,6 +28,39 @@ describe('normal form', () => {
     const signature = signatureOf(op);
     expect(proveEqual(signature, op.datapath, { ...op.datapath, sumFraction: 40 })).not.toBeNull();
     expect(proveEqual(signature, op.datapath, { ...op.datapath, sumFraction: 31 })).toBeNull();
+  });
+
+  it('shows that c = 0 has no exponent of its own where products are too narrow to be cut', () => {
+    const op = findOp('mi300x', 'v_mfma_f32_16x16x32_fp8_fp8');
+    const at = (zeroAddendExponent: number) => ({ ...op.datapath, zeroAddendExponent }) as Datapath;
+    // Products of e4m3fnuz are multiples of 2^-20, which 12 - 32 keeps and 13 - 32 does not.
+    expect(proveEqual(signatureOf(op), op.datapath, at(12))).not.toBeNull();
+    expect(proveEqual(signatureOf(op), op.datapath, at(13))).toBeNull();
+  });
+
+  it('counts the bits that a finer merge of two windows hands on', async () => {
+    const fp8 = findOp('mi300x', 'v_mfma_f32_16x16x32_fp8_fp8');
+    const at = (zeroAddendExponent: number): MmaOp => ({
+      ...fp8,
+      shape: { ...fp8.shape, k: 16 },
+      a: 'bf16',
+      b: 'bf16',
+      k: 16,
+      datapath: { ...fp8.datapath, mergeFraction: 30, zeroAddendExponent } as Datapath,
+    });
+    // Odd: eight of 2.25 * 2^-126. Even: half of the result's last place, and 2^-156, which decides the tie unless c = 0
+    // at -125 leads and the cut after normalisation takes it.
+    const a = Uint16Array.from({ length: 16 }, (_, k) => [0x1b00, 0x1880][k / 2] ?? (k % 2 ? 0x2040 : 0));
+    const words: string[] = [];
+    for (const op of [at(-126), at(-125)]) {
+      const session = await referenceEngine().open(op);
+      const d = new Uint32Array(1);
+      for await (const _ of session.dots([{ a, b: a, c: new Uint32Array(1), d, count: 1, k: 16 }]));
+      words.push(d[0]!.toString(16));
+      await session.close();
+    }
+    expect(words).toEqual(['2900001', '2900000']);
+    expect(proveEqual(signatureOf(at(-126)), at(-126).datapath, at(-125).datapath)).toBeNull();
   });
 
   it('gives the words of the datapath it replaces, over the vectors of every feature', async () => {

@@ -3,14 +3,18 @@ import type { Bounds } from '../bounds.js';
 import type { Rewriter } from '../rewriter.js';
 import { block, lowestSum, overflow, underflow, windowRules } from './window.js';
 
+/** A sum of products at exponent E is a multiple of 2^(E - kept). */
+const keptBits = (r: Rewriter): number =>
+  Math.max(r.number('fraction'), (r.fields.mergeFraction as number | undefined) ?? 0);
+
 function lateAddend(r: Rewriter, bounds: Bounds): void {
   overflow(r, bounds);
-  const z = r.number('zeroAddendExponent');
-  if (z < bounds.emin)
+  const before = r.number('zeroAddendExponent');
+  if (before < bounds.emin)
     r.set(
       'zeroAddendExponent',
       bounds.emin,
-      `no product has an exponent below ${bounds.emin}: c = 0 at ${z} never leads`,
+      `no product has an exponent below ${bounds.emin}: c = 0 at ${before} never leads`,
     );
   const reach = r.fields.addendReach as number | null;
   const a = r.number('addendFraction');
@@ -46,13 +50,15 @@ function lateAddend(r: Rewriter, bounds: Bounds): void {
       'the result is rounded down at the same or a higher place: a cut down before is absorbed',
     );
   if (r.fields.normalFraction === null) r.set('normalRounding', 'RZ', 'there is no cut after normalisation');
+  uncutZeroAddend(r, bounds, n);
+  const z = r.number('zeroAddendExponent');
   const f = (r.fields.normalFraction as number | null) ?? 0;
   if (
     r.fields.normalFraction !== null &&
     sum > f + 1 &&
     r.fields.sumRounding === r.fields.normalRounding &&
     r.fields.sumRounding === 'RD' &&
-    Math.log2(4 * n) + r.number('fraction') <= f + 1 &&
+    Math.log2(4 * n) + keptBits(r) <= f + 1 &&
     (z <= bounds.emin || z <= bounds.d.emin + 1)
   )
     r.set(
@@ -65,6 +71,24 @@ function lateAddend(r: Rewriter, bounds: Bounds): void {
 }
 
 /**
+ * c = 0 at exponent z where no sum of products has a bit to cut: products are multiples of the lowest one's bit, which
+ * z - sumFraction and emin - normalFraction keep; a sum at E leads at most log2(4N) above it and has no bit below
+ * E - kept.
+ */
+function uncutZeroAddend(r: Rewriter, bounds: Bounds, n: number): void {
+  const z = r.number('zeroAddendExponent');
+  const normal = r.fields.normalFraction as number | null;
+  if (z - r.number('sumFraction') > bounds.product) return;
+  if (normal !== null && bounds.d.emin - normal > bounds.product) return;
+  if (normal !== null && Math.ceil(Math.log2(4 * n)) > normal - keptBits(r)) return;
+  r.set(
+    'zeroAddendExponent',
+    bounds.emin,
+    `products are multiples of 2^${bounds.product}: of their sums alone c = 0 at ${z} cuts nothing`,
+  );
+}
+
+/**
  * c = 0 at exponent z. Products below z are cut at z - sumFraction and, led by n, at max(n, emin) - normalFraction;
  * products at z or above are not cut. Where the first cut is no coarser than the second at emin, and the second cuts
  * nothing of sums whose products reach emin - normalFraction + F, z does not matter.
@@ -73,7 +97,7 @@ function zeroAddend(r: Rewriter, bounds: Bounds, n: number): void {
   const z = r.number('zeroAddendExponent');
   const normal = r.fields.normalFraction as number | null;
   const sum = r.number('sumFraction');
-  const fraction = r.number('fraction');
+  const fraction = keptBits(r);
   if (normal === null || r.fields.sumRounding !== r.fields.normalRounding || r.fields.sumRounding === 'RNE')
     return;
   if (r.fields.floor !== null || Math.ceil(Math.log2(4 * n)) > normal - fraction) return;
