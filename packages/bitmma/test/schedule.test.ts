@@ -12,6 +12,7 @@ import {
   sampleInputs,
   schedule,
   sharedPool,
+  TilePool,
   WorkerLostError,
 } from '../dist/schedule/index.js';
 
@@ -139,6 +140,16 @@ describe('a scheduled GEMM', () => {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     expect(await running).toEqual(want);
+  });
+
+  test('workers ended at any moment of their start leave the process alive', async () => {
+    for (let wait = 0; wait < 120; wait += 10) {
+      const pool = new TilePool(2);
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      await Promise.all(pool.workers.map((worker) => worker.terminate()));
+      await pool.close();
+    }
+    expect(await words(OPS[0]!, 8, 8, 64, { threads: 2 })).toHaveLength(64);
   });
 
   test('an engine error in a worker comes back with its class and message', async () => {
