@@ -90,6 +90,18 @@ describe('a scheduled GEMM', () => {
     expect(seen).toEqual([0.5, 1]);
   });
 
+  test('every job reports its own elements, and operands of its own', async () => {
+    // Two ops in turn: workers keep their sessions from job to job.
+    for (const op of [OPS[0]!, OPS[1]!, OPS[0]!, OPS[1]!, OPS[0]!]) {
+      const d = resultOperand(op, 70, 80);
+      const request = { op, engine: referenceEngine(), inputs: sampleInputs(op, 70, 80, op.k), d };
+      const { report, busy, seconds } = await schedule({ ...request, threads: 2, tileMacs: 1 });
+      expect(report.kernels).toEqual({ bigint: 70 * 80 });
+      expect(busy).toBeLessThanOrEqual(2 * seconds);
+      expect(d.words).toEqual(await words(op, 70, 80, op.k, { threads: 1 }));
+    }
+  });
+
   test('cancelled before and in the middle, the pool still works', async () => {
     const controller = new AbortController();
     const options = { threads: 2, tileMacs: 1, signal: controller.signal } as const;
