@@ -83,8 +83,8 @@ fn plain<F: Unit, I: Unit>(p: &Params) -> Option<Kernel> {
 #[cfg(target_arch = "x86_64")]
 fn select_avx512(p: &Params) -> Option<Kernel> {
     use avx512::{
-        cdna3_f64::Cdna3F64, split_f64::SplitF64, window_f32::WindowF32, window_f64::WindowF64,
-        window_wide::WindowWide,
+        odd_even_f64::OddEvenF64, split_f64::SplitF64, window_f32::WindowF32, window_f64::WindowF64,
+        window_i32::WindowI32, window_wide::WindowWide,
     };
     let (a, b) = (p.a.layout()?, p.b.layout()?);
     match (p.family, p.output) {
@@ -103,6 +103,13 @@ fn select_avx512(p: &Params) -> Option<Kernel> {
                 if let Some(micro) = WindowF64::<N, F, 0>::new(a, b, floor, precision) {
                     return Some(Kernel::new(*p, N, Box::new(micro)));
                 }
+                // Few terms a block: conversions cost less than an origin for each result.
+                if N == 4
+                    && precision == 23
+                    && let Some(micro) = WindowI32::<N, F, false>::new(a, b, floor, p.k)
+                {
+                    return Some(Kernel::new(*p, p.k, Box::new(micro)));
+                }
                 let micro = WindowWide::<N, F, 0>::new(a, b, floor, precision)?;
                 Some(Kernel::new(*p, N, Box::new(micro)))
             }
@@ -118,10 +125,13 @@ fn select_avx512(p: &Params) -> Option<Kernel> {
             }
         }
         (Family::Cdna3Window { block: 8 }, Output::Fp32Rne) if p.k.is_multiple_of(8) => {
-            Some(Kernel::new(*p, 8, Box::new(Cdna3F64::<false>::new(a, b)?)))
+            Some(Kernel::new(*p, p.k, Box::new(WindowI32::<8, 24, true>::new(a, b, None, p.k)?)))
+        }
+        (Family::Cdna3Window { block: 4 }, Output::Fp32Rne) if p.k.is_multiple_of(4) => {
+            Some(Kernel::new(*p, p.k, Box::new(WindowI32::<4, 24, true>::new(a, b, None, p.k)?)))
         }
         (Family::Cdna3OddEven, Output::Fp32Rne) if p.k.is_multiple_of(16) => {
-            Some(Kernel::new(*p, 16, Box::new(Cdna3F64::<true>::new(a, b)?)))
+            Some(Kernel::new(*p, 16, Box::new(OddEvenF64::<0>::new(a, b)?)))
         }
         (
             Family::SplitWindow { block: 16, fraction: 25, floor, select_bit: 1 },

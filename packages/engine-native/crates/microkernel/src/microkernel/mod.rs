@@ -6,6 +6,7 @@ pub(crate) mod avx2;
 pub(crate) mod avx512;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod cold;
+pub(crate) mod exponents;
 pub(crate) mod narrow;
 pub(crate) mod plain;
 pub(crate) mod wide;

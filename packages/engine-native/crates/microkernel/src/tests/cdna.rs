@@ -9,8 +9,17 @@ pub fn cdna3(f: Format, family: Family, k: usize) -> Params {
 }
 
 #[test]
-fn cdna3_fp16() {
-    assert_exact(&cdna3(Format::Fp16, Family::Cdna3Window { block: 8 }, 16), Isa::Avx512, 8, 0.5);
+fn cdna3_windows() {
+    for (f, block, k) in [
+        (Format::Fp16, 8, 16),
+        (Format::Bf16, 8, 16),
+        (Format::Bf16, 4, 4),
+        (Format::Fp16, 4, 4),
+        (Format::Tf32, 4, 8),
+        (Format::Tf32, 4, 4),
+    ] {
+        assert_exact(&cdna3(f, Family::Cdna3Window { block }, k), Isa::Avx512, 8, 0.8);
+    }
 }
 
 #[test]

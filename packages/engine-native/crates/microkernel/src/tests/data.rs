@@ -49,9 +49,12 @@ pub enum Data {
     Tiny,
     /// One exponent, one sign, the largest significands: the largest sums.
     Loud,
+    /// Products below fp32's numbers beside zero times the largest exponent, for A and for B.
+    Under,
+    Over,
 }
 
-pub const ALL: [Data; 11] = [
+pub const ALL: [Data; 12] = [
     Data::Words,
     Data::Finite,
     Data::Normal,
@@ -63,6 +66,7 @@ pub const ALL: [Data; 11] = [
     Data::Powers,
     Data::Tiny,
     Data::Loud,
+    Data::Under,
 ];
 
 /// (exponent bits, fraction bits, dropped bits)
@@ -120,6 +124,7 @@ pub fn word(f: Format, data: Data, rng: &mut Rng) -> u32 {
         Data::Sparse => rng.next() as u32 & mask,
         Data::Powers => make(neg, rng.below(top + 1), 0),
         Data::Loud => make(0, bias, ((1 << w) - 1) - rng.below(16) / 15),
+        Data::Under | Data::Over => make(neg, if xb == 8 { 60 + rng.below(5) } else { bias }, m),
         Data::Tiny => make(neg, if xb == 8 { 52 + rng.below(12) } else { rng.below(4).min(top) }, m),
     };
     if data != Data::Words && !finite(f, word) {
@@ -131,6 +136,13 @@ pub fn word(f: Format, data: Data, rng: &mut Rng) -> u32 {
 /// A rows x k matrix (rows of A, or columns of B), row-major.
 pub fn matrix(f: Format, data: Data, rows: usize, k: usize, rng: &mut Rng) -> Vec<u32> {
     let mut out: Vec<u32> = (0..rows * k).map(|_| word(f, data, rng)).collect();
+    for t in (0..rows * k).filter(|t| t % k % 4 == 3) {
+        match data {
+            Data::Under => out[t] = 0,
+            Data::Over => out[t] = word(f, Data::Huge, rng),
+            _ => {}
+        }
+    }
     if data == Data::Cancel {
         let sign = 1u32 << (width(f) - 1);
         for r in out.chunks_exact_mut(k) {

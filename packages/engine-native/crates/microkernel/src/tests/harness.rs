@@ -102,7 +102,12 @@ pub fn trial(kernel: &Kernel, data: Data, with_c: bool, shape: Shape, seed: u64)
     let p = *kernel.params();
     let mut rng = Rng(seed);
     let a = matrix(p.a, data, shape.m, shape.k, &mut rng);
-    let b = matrix(p.b, if data == Data::Cancel { Data::Narrow } else { data }, shape.n, shape.k, &mut rng);
+    let other = match data {
+        Data::Cancel => Data::Narrow,
+        Data::Under => Data::Over,
+        _ => data,
+    };
+    let b = matrix(p.b, other, shape.n, shape.k, &mut rng);
     let cf = if p.output == Output::Fp16Rne { Format::Fp16 } else { Format::Fp32 };
     let c: Option<Vec<u32>> =
         with_c.then(|| (0..shape.m * shape.n).map(|_| addend(cf, data, &mut rng)).collect());

@@ -5,6 +5,7 @@ mod cdna;
 pub mod data;
 pub mod harness;
 pub mod model;
+pub mod model_cdna;
 mod mutants;
 mod plain;
 mod windows;

@@ -152,8 +152,8 @@ fn avx2_window_i32() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn cdna3_f64() {
-    use crate::microkernel::avx512::cdna3_f64::{Cdna3F64, mutation::*};
+fn odd_even_f64() {
+    use crate::microkernel::avx512::odd_even_f64::{OddEvenF64, mutation::*};
     use crate::microkernel::narrow::mutation::*;
     use crate::params::{Family, Format::E5m2Fnuz};
     if !crate::Isa::Avx512.available() {
@@ -163,10 +163,51 @@ fn cdna3_f64() {
     fn make<const MUT: u32>(what: &str) {
         let p = crate::tests::cdna::cdna3(E5m2Fnuz, Family::Cdna3OddEven, 32);
         let l = p.a.layout().unwrap();
-        caught(p, 16, Box::new(Cdna3F64::<true, MUT>::new(l, l).unwrap()), what);
+        caught(p, 16, Box::new(OddEvenF64::<MUT>::new(l, l).unwrap()), what);
     }
     make::<SIGN_FIX>("drop the sign fix");
     make::<NORMAL>("drop the cut after normalisation");
     make::<REACH>("drop the reach of c");
     make::<MERGE>("merge windows without a cut");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn window_i32() {
+    use crate::microkernel::avx512::window_i32::{WindowI32, mutation::*};
+    use crate::microkernel::narrow::mutation::TAIL;
+    use crate::params::{Family, Format};
+    if !crate::Isa::Avx512.available() {
+        eprintln!("SKIPPED: this machine lacks avx512");
+        return;
+    }
+    fn fused<const MUT: u32>(what: &str) {
+        let p = crate::tests::windows::window(Format::Tf32, 4, 24, Some(-132), 8);
+        let l = p.a.layout().unwrap();
+        caught(p, 8, Box::new(WindowI32::<4, 24, false, MUT>::new(l, l, Some(-132), 8).unwrap()), what);
+    }
+    fn cdna3<const MUT: u32>(what: &str) {
+        let p = crate::tests::cdna::cdna3(Format::Bf16, Family::Cdna3Window { block: 8 }, 16);
+        let l = p.a.layout().unwrap();
+        caught(p, 16, Box::new(WindowI32::<8, 24, true, MUT>::new(l, l, None, 16).unwrap()), what);
+    }
+    fused::<CUT>("round products to nearest");
+    fused::<ADDEND_CUT>("round c to nearest");
+    fused::<RESULT>("round d to nearest");
+    fused::<RANGE>("drop the range of E");
+    fused::<FLOOR>("drop the floor");
+    // A zero's formal exponent, -129 at most, changes no fused window: products that low end above 2^-154.
+    fused::<OVERFLOW>("drop the overflow check");
+    fused::<STAYS>("drop the infinite c");
+    cdna3::<CUT>("round products to nearest");
+    cdna3::<ADDEND_CUT>("cut c toward zero");
+    cdna3::<RANGE>("drop the range of E");
+    cdna3::<REACH>("drop the reach of c");
+    cdna3::<FAR>("drop the far reach of c");
+    cdna3::<ZERO_CODE>("drop the zero code");
+    cdna3::<OVERFLOW>("drop the overflow check");
+    cdna3::<NORMAL>("drop the cut after normalisation");
+    cdna3::<TINY>("drop the least normal exponent");
+    cdna3::<STAYS>("drop the infinite c");
+    cdna3::<TAIL>("read past the tail");
 }

@@ -1,13 +1,15 @@
 //! AVX-512 micro-kernels.
 
-pub(crate) mod cdna3_f64;
 mod chain_f64;
 pub(crate) mod exact;
+pub(crate) mod odd_even_f64;
 pub(crate) mod pairwise;
 pub(crate) mod plain;
 pub(crate) mod split_f64;
 pub(crate) mod window_f32;
 pub(crate) mod window_f64;
+pub(crate) mod window_i32;
+mod window_i32_rare;
 pub(crate) mod window_wide;
 
 use core::arch::asm;

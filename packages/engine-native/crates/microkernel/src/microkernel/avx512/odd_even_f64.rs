@@ -1,4 +1,4 @@
-//! CDNA3's windows over narrow formats: fp16 (numerics 4.5, N = 8) and FP8 (4.6, two windows of 8), on the fp64 chain.
+//! CDNA3's FP8 (numerics 4.6): two windows of 8 products, even and odd k apart, on the fp64 chain.
 //!
 //! The products' sum S is exact in fp64, a multiple of 2^(E - 24). With e_c <= E the addend is floored to that quantum
 //! through M; else S + c is floored to 32 significant bits: to fp64's 53 by rounding down, then by adding 2^21 - 1 below
@@ -33,40 +33,39 @@ pub(crate) mod mutation {
     pub const MERGE: u32 = 1 << 15;
 }
 
-/// `PAIR`: even and odd k apart.
-pub(crate) struct Cdna3F64<const PAIR: bool, const MUT: u32 = 0> {
+pub(crate) struct OddEvenF64<const MUT: u32> {
     a: Layout,
     b: Layout,
 }
 
-impl<const PAIR: bool, const MUT: u32> Cdna3F64<PAIR, MUT> {
+impl<const MUT: u32> OddEvenF64<MUT> {
     /// None where a format is not narrow.
     pub fn new(a: Layout, b: Layout) -> Option<Self> {
-        (fits(&a) && fits(&b) && -30 - F >= C_LEAST).then_some(Cdna3F64 { a, b })
+        (fits(&a) && fits(&b) && -30 - F >= C_LEAST).then_some(OddEvenF64 { a, b })
     }
 }
 
-impl<const PAIR: bool, const MUT: u32> Micro for Cdna3F64<PAIR, MUT> {
+impl<const MUT: u32> Micro for OddEvenF64<MUT> {
     fn name(&self) -> &'static str {
-        if PAIR { "avx512/cdna3-odd-even-f64" } else { "avx512/cdna3-window-f64" }
+        "avx512/cdna3-odd-even-f64"
     }
 
     fn a_len(&self, rows: usize, k: usize) -> usize {
-        rows.div_ceil(ROWS) * packed_k::<N, PAIR>(k) / N * a_block(V, ROWS, N) / 8
+        rows.div_ceil(ROWS) * packed_k::<N, true>(k) / N * a_block(V, ROWS, N) / 8
     }
 
     fn b_len(&self, k: usize) -> usize {
-        packed_k::<N, PAIR>(k) / N * b_block(V, N) / 8
+        packed_k::<N, true>(k) / N * b_block(V, N) / 8
     }
 
     fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], bad: &mut [u64]) {
         // SAFETY: dispatch made this kernel on a machine with AVX-512.
-        unsafe { pack_a::<N, PAIR, MUT>(&self.a, a, rows, k, as_bytes(out), bad) }
+        unsafe { pack_a::<N, true, MUT>(&self.a, a, rows, k, as_bytes(out), bad) }
     }
 
     fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
         // SAFETY: as above.
-        unsafe { pack_b::<N, PAIR, MUT>(&self.a, &self.b, b, cols, k, as_bytes(out)) }
+        unsafe { pack_b::<N, true, MUT>(&self.a, &self.b, b, cols, k, as_bytes(out)) }
     }
 
     fn addend_ok(&self, word: u32) -> bool {
@@ -76,51 +75,48 @@ impl<const PAIR: bool, const MUT: u32> Micro for Cdna3F64<PAIR, MUT> {
     fn run(&self, block: Block<'_>) -> bool {
         // SAFETY: dispatch made this kernel on a machine with AVX-512; Kernel::tile's buffers have the lengths that
         // `a_len` and `b_len` name, with chain ranges inside the packed K.
-        unsafe { run::<PAIR, MUT>(self, block) };
+        unsafe { run::<MUT>(self, block) };
         false
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-unsafe fn run<const PAIR: bool, const MUT: u32>(w: &Cdna3F64<PAIR, MUT>, block: Block<'_>) {
+unsafe fn run<const MUT: u32>(w: &OddEvenF64<MUT>, block: Block<'_>) {
     let Block { a, b, rows, chain, c, .. } = block;
     let pairs = rows.div_ceil(ROWS);
     let constants = Constants::new(F, w.a.emax() + w.b.emax(), 23);
-    let windows = if PAIR { 2 } else { 1 };
     // SAFETY: pairs * ROWS <= ROW_BLOCK rows exist in `c`; the packed buffers hold every window of the chain's ranges.
     unsafe {
         for range in chain {
-            for k0 in range.clone().step_by(N * windows) {
+            for k0 in range.clone().step_by(N * 2) {
                 for pair in 0..pairs {
                     let part = |half: usize| {
                         let block = k0 / N + half;
                         let pb = b.as_ptr().cast::<u8>().add(block * b_block(V, N));
                         let pa = a.as_ptr().cast::<u8>().add((block * pairs + pair) * a_block(V, ROWS, N));
-                        let ahead = ahead(pb, windows * b_block(V, N), (windows * pair + half) * N * 64, pa);
+                        let ahead = ahead(pb, 2 * b_block(V, N), (2 * pair + half) * N * 64, pa);
                         window::<MUT>(pa, pb, &constants, ahead)
                     };
                     let (mut sums, mut m) = part(0);
-                    if PAIR {
-                        let (other, n) = part(1);
-                        for r in 0..ROWS {
-                            for i in 0..8 {
-                                let top = _mm512_max_pd(m[r][i], n[r][i]);
-                                let merge = |x| {
-                                    if MUT & mutation::MERGE == 0 {
-                                        _mm512_sub_pd(_mm512_add_round_pd::<DOWN>(top, x), top)
-                                    } else {
-                                        x
-                                    }
-                                };
-                                sums[r][i] = _mm512_add_pd(merge(sums[r][i]), merge(other[r][i]));
-                                m[r][i] = top;
-                            }
+                    let (other, n) = part(1);
+                    for r in 0..ROWS {
+                        for i in 0..8 {
+                            let top = _mm512_max_pd(m[r][i], n[r][i]);
+                            let merge = |x| {
+                                if MUT & mutation::MERGE == 0 {
+                                    _mm512_sub_pd(_mm512_add_round_pd::<DOWN>(top, x), top)
+                                } else {
+                                    x
+                                }
+                            };
+                            sums[r][i] = _mm512_add_pd(merge(sums[r][i]), merge(other[r][i]));
+                            m[r][i] = top;
                         }
                     }
                     for r in 0..ROWS {
                         let c: *mut f32 = c.as_mut_ptr().add((pair * ROWS + r) * PANEL).cast();
                         let addend = widen(c, SCALE);
-                        let out = core::array::from_fn(|i| add::<PAIR, MUT>(sums[r][i], m[r][i], addend[i]));
+                        let out = core::array::from_fn(|i| add::<MUT>(sums[r][i], m[r][i], addend[i]));
                         narrow_to_f32(out, SCALE, -1, c);
                     }
                 }
@@ -156,7 +152,7 @@ unsafe fn window<const MUT: u32>(
 /// fp32's A of `sum` and `c`; `m` has the exponent E + 52 - F.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-fn add<const PAIR: bool, const MUT: u32>(sum: __m512d, m: __m512d, c: __m512d) -> __m512d {
+fn add<const MUT: u32>(sum: __m512d, m: __m512d, c: __m512d) -> __m512d {
     let bits = |x| _mm512_castpd_si512(x);
     let float = |x| _mm512_castsi512_pd(x);
     let field = _mm512_set1_epi64(0x7FF << 52);
@@ -168,7 +164,7 @@ fn add<const PAIR: bool, const MUT: u32>(sum: __m512d, m: __m512d, c: __m512d) -
     let dominates = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(magnitude, float(bound));
 
     let floored = _mm512_sub_pd(_mm512_add_round_pd::<DOWN>(m, c), m);
-    let floored = if PAIR && MUT & mutation::REACH == 0 {
+    let floored = if MUT & mutation::REACH == 0 {
         // E - e_c > 25: |c| < 2^(E - 25).
         let reach = float(_mm512_sub_epi64(bound, exponent(26)));
         let near = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(magnitude, reach);
