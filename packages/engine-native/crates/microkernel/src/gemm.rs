@@ -46,6 +46,7 @@ pub struct Kernel {
     /// Chain ranges start at multiples of this.
     step: usize,
     micro: Box<dyn Micro>,
+    exact: bool,
 }
 
 impl fmt::Debug for Kernel {
@@ -56,7 +57,12 @@ impl fmt::Debug for Kernel {
 
 impl Kernel {
     pub(crate) fn new(params: Params, step: usize, micro: Box<dyn Micro>) -> Self {
-        Kernel { params, step, micro }
+        Kernel { params, step, micro, exact: true }
+    }
+
+    /// Turns the exact fast path, taken by default where no term of a segment needs a cut, on or off.
+    pub fn with_exact_path(self, exact: bool) -> Self {
+        Kernel { exact, ..self }
     }
 
     pub fn params(&self) -> &Params {
@@ -172,7 +178,9 @@ impl Kernel {
                     a: pa,
                     b: &packed[..panel_len - 1],
                     rows,
+                    k: shape.k,
                     chain: job.chain,
+                    exact: self.exact,
                     c: ctile,
                     bad,
                 });

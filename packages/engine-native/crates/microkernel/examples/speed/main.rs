@@ -107,6 +107,7 @@ fn child(o: &Options, _first: Isa) {
             println!("| {} | – | none | – | – | – | {bar} | – |", op.name);
             continue;
         };
+        let kernel = kernel.with_exact_path(op.exact);
         for data in op.data {
             let (ours, theirs, ratio, report) = measure(&op, &kernel, *data, o, &blas);
             let work = (o.n * o.n * o.n) as f64 / 1e9;

@@ -8,6 +8,8 @@ pub struct Op {
     pub name: &'static str,
     pub params: Params,
     pub data: &'static [Data],
+    /// Whether the exact fast path is on.
+    pub exact: bool,
     avx512: f64,
     avx2: f64,
 }
@@ -32,7 +34,7 @@ fn fused(block: usize, fraction: i32, floor: Option<i32>) -> Family {
 
 fn op(name: &'static str, family: Family, f: Format, output: Output, k: usize, bars: (f64, f64)) -> Op {
     let params = Params { family, a: f, b: f, output, k };
-    Op { name, params, data: BOTH, avx512: bars.0, avx2: bars.1 }
+    Op { name, params, data: BOTH, exact: false, avx512: bars.0, avx2: bars.1 }
 }
 
 pub fn all() -> Vec<Op> {
@@ -73,6 +75,6 @@ pub fn all() -> Vec<Op> {
         op("CDNA1 bf16", Family::Exact { block: 2 }, Bf16, Output::Fp32Rne, 8, (0.03, 0.03)),
     ];
     let exact = op("Hopper wgmma e4m3, exact", fused(32, 13, Some(-133)), E4m3, p13, 32, (0.6, 0.6));
-    ops.insert(1, Op { data: &[Data::Integers], ..exact });
+    ops.insert(1, Op { data: &[Data::Integers], exact: true, ..exact });
     ops
 }

@@ -21,7 +21,11 @@ pub(crate) struct Block<'a> {
     pub a: &'a [u64],
     pub b: &'a [u64],
     pub rows: usize,
+    /// The packed operands' K.
+    pub k: usize,
     pub chain: &'a [Range<usize>],
+    /// Whether the exact fast path may be taken.
+    pub exact: bool,
     pub c: &'a mut [u32],
     pub bad: &'a mut [u64],
 }
@@ -45,7 +49,7 @@ pub(crate) trait Micro: Send + Sync {
     /// Whether the kernel's range covers this initial accumulator word.
     fn addend_ok(&self, word: u32) -> bool;
 
-    /// Runs the chain; true if the exact fast path did.
+    /// Runs the chain; true if the exact fast path did all of it.
     fn run(&self, block: Block<'_>) -> bool;
 }
 

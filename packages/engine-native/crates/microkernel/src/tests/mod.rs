@@ -3,6 +3,7 @@
 mod avx2;
 mod cdna;
 pub mod data;
+mod exact_path;
 pub mod harness;
 pub mod model;
 pub mod model_cdna;

@@ -2,6 +2,7 @@
 
 mod chain_f64;
 pub(crate) mod exact;
+pub(crate) mod exact_path;
 pub(crate) mod odd_even_f64;
 pub(crate) mod pairwise;
 pub(crate) mod plain;
@@ -11,6 +12,7 @@ pub(crate) mod window_f64;
 pub(crate) mod window_i32;
 mod window_i32_rare;
 pub(crate) mod window_wide;
+mod window_wide_rare;
 
 use core::arch::asm;
 use core::arch::x86_64::{__m512i, __mmask64};

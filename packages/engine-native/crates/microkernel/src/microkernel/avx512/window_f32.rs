@@ -5,13 +5,16 @@
 //! binade. A negative product that is no multiple of the quantum was cut one unit too low; such products are counted
 //! and the counts added to S's bits. R = S - M is exact; clearing low bits cuts it to p fraction bits.
 //!
-//! Byte codes and packing: `narrow`.
+//! Byte codes and packing: `narrow`; behind them lie the magnitudes that `exact_path` decides by.
 
 use core::arch::x86_64::*;
 use core::ops::Range;
 
 use crate::PANEL;
 use crate::gemm::ROW_BLOCK;
+use crate::microkernel::avx512::exact_path::{
+    self, SEGMENT, STATS_LEN, Stats, holds, multiply, mutation::STALE, scan_columns, scan_rows,
+};
 use crate::microkernel::avx512::{ahead, count_masked};
 use crate::microkernel::narrow::mutation::{ADDEND_FIX, ADDEND_LIMIT, AND_MASK, CLAMP, SIGN_FIX};
 use crate::microkernel::narrow::{self, C_LEAST, TOP, a_block, a_parts, b_block, fits, step};
@@ -52,21 +55,52 @@ impl<const N: usize, const MUT: u32> Micro for WindowF32<N, MUT> {
     }
 
     fn a_len(&self, rows: usize, k: usize) -> usize {
-        rows.div_ceil(ROWS) * k.div_ceil(N) * a_block(V, ROWS, N) / 8
+        rows.div_ceil(ROWS) * (k.div_ceil(N) * a_block(V, ROWS, N) / 8 + k.div_ceil(SEGMENT) * STATS_LEN)
     }
 
     fn b_len(&self, k: usize) -> usize {
-        k.div_ceil(N) * b_block(V, N) / 8
+        k.div_ceil(N) * b_block(V, N) / 8 + k.div_ceil(SEGMENT) * STATS_LEN
     }
 
     fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], bad: &mut [u64]) {
+        let groups = rows.len().div_ceil(ROWS);
+        let blocks = k.div_ceil(N);
+        let (items, stats) = out.split_at_mut(groups * blocks * a_block(V, ROWS, N) / 8);
         // SAFETY: dispatch made this kernel on a machine with AVX-512.
-        unsafe { pack_a::<N, MUT>(&self.a, a, rows, k, as_bytes(out), bad) }
+        unsafe { pack_a::<N, MUT>(&self.a, a, rows, k, as_bytes(items), bad) }
+        let Some(shift) = exact_path::shift(&self.a) else { return };
+        for (i, stats) in stats.chunks_exact_mut(STATS_LEN).enumerate() {
+            let (segment, group) = (i / groups, i % groups);
+            let first = segment * SEGMENT / N;
+            let count = (SEGMENT / N).min(blocks - first);
+            // SAFETY: the group's blocks lie `groups` blocks apart, the first of them in `items`; STATS_LEN words hold
+            // a Stats, plain numbers.
+            unsafe {
+                let at = items.as_ptr().cast::<u8>().add((first * groups + group) * a_block(V, ROWS, N));
+                let stride = groups * a_block(V, ROWS, N);
+                let found = scan_rows::<N>(at, stride, count, shift, self.a.emin());
+                stats.as_mut_ptr().cast::<Stats>().write(found);
+            }
+        }
     }
 
     fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
+        let blocks = k.div_ceil(N);
+        let (items, stats) = out.split_at_mut(blocks * b_block(V, N) / 8);
         // SAFETY: as above.
-        unsafe { pack_b::<N, MUT>(&self.a, &self.b, b, cols, k, as_bytes(out)) }
+        let bad = unsafe { pack_b::<N, MUT>(&self.a, &self.b, b, cols, k, as_bytes(items)) };
+        let Some(shift) = exact_path::shift(&self.b) else { return bad };
+        for (segment, stats) in stats.chunks_exact_mut(STATS_LEN).take(k.div_ceil(SEGMENT)).enumerate() {
+            let first = segment * SEGMENT / N;
+            let count = (SEGMENT / N).min(blocks - first);
+            // SAFETY: as above.
+            unsafe {
+                let at = items.as_ptr().cast::<u8>().add(first * b_block(V, N));
+                let found = scan_columns::<N>(at, b_block(V, N), count, shift, self.b.emin());
+                stats.as_mut_ptr().cast::<Stats>().write(found);
+            }
+        }
+        bad
     }
 
     fn addend_ok(&self, word: u32) -> bool {
@@ -74,32 +108,70 @@ impl<const N: usize, const MUT: u32> Micro for WindowF32<N, MUT> {
     }
 
     fn run(&self, block: Block<'_>) -> bool {
-        let Block { a, b, rows, chain, c, .. } = block;
-        let groups = rows.div_ceil(ROWS);
-        let mut distance = Aligned([0u8; ROW_BLOCK * PANEL]);
-        // SAFETY: dispatch made this kernel on a machine with AVX-512; the pointers below stay inside `a`, `b` and
-        // `c`: chain ranges end inside the packed K (Kernel::check), rows are padded to ROWS in `a` and ROW_BLOCK
-        // rows exist in `c`.
-        unsafe {
-            for r in 0..groups * ROWS {
-                distances(c.as_ptr().add(r * PANEL).cast(), distance.0.as_mut_ptr().add(r * PANEL));
-            }
-            let constants = Constants::new(self.fraction, self.a.emax() + self.b.emax(), self.precision);
-            for range in chain {
-                for k0 in range.clone().step_by(N) {
-                    let pb = b.as_ptr().cast::<u8>().add(k0 / N * b_block(V, N));
+        let exact =
+            block.exact && exact_path::shift(&self.a).is_some() && exact_path::shift(&self.b).is_some();
+        // SAFETY: dispatch made this kernel on a machine with AVX-512; Kernel::tile's buffers have the lengths that
+        // `a_len` and `b_len` name, with chain ranges inside the packed K.
+        unsafe { run(self, block, exact) }
+    }
+}
+
+/// True if every segment of every group took the exact path.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vnni")]
+unsafe fn run<const N: usize, const MUT: u32>(w: &WindowF32<N, MUT>, block: Block<'_>, exact: bool) -> bool {
+    let Block { a, b, rows, k, chain, c, .. } = block;
+    let (groups, blocks) = (rows.div_ceil(ROWS), k.div_ceil(N));
+    let mut distance = Aligned([0u8; ROW_BLOCK * PANEL]);
+    let constants = Constants::new(w.fraction, w.a.emax() + w.b.emax(), w.precision);
+    // Groups whose distances are not c's, and that take the exact path in this segment.
+    let (mut stale, mut plain) = ([true; ROW_BLOCK / ROWS], [false; ROW_BLOCK / ROWS]);
+    let (mut some, mut all) = (false, true);
+    // SAFETY: chain ranges end inside the packed K (Kernel::check), behind which the stats of its segments lie; rows
+    // are padded to ROWS in `a`, and ROW_BLOCK rows exist in `c`.
+    unsafe {
+        let a_stats = a.as_ptr().cast::<u8>().add(groups * blocks * a_block(V, ROWS, N)).cast::<Stats>();
+        let b_stats = b.as_ptr().cast::<u8>().add(blocks * b_block(V, N)).cast::<Stats>();
+        for range in chain {
+            let mut k0 = range.start;
+            while k0 < range.end {
+                let segment = k0 / SEGMENT;
+                let end = range.end.min((segment + 1) * SEGMENT);
+                for g in 0..groups {
+                    let at = g * ROWS * PANEL;
+                    let c = c.as_mut_ptr().add(at).cast::<f32>();
+                    plain[g] = exact && {
+                        let (a, b) = (&*a_stats.add(segment * groups + g), &*b_stats.add(segment));
+                        holds::<MUT>(a, b, c, w.fraction, w.precision)
+                    };
+                    (some, all) = (true, all && plain[g]);
+                    if !plain[g] && stale[g] {
+                        for r in 0..ROWS {
+                            let d = distance.0.as_mut_ptr().add(at + r * PANEL);
+                            distances(c.add(r * PANEL), d);
+                        }
+                    }
+                    stale[g] = plain[g] && MUT & STALE == 0;
+                }
+                for k in (k0..end).step_by(N) {
+                    let pb = b.as_ptr().cast::<u8>().add(k / N * b_block(V, N));
                     for g in 0..groups {
-                        let pa = a.as_ptr().cast::<u8>().add((k0 / N * groups + g) * a_block(V, ROWS, N));
+                        let pa = a.as_ptr().cast::<u8>().add((k / N * groups + g) * a_block(V, ROWS, N));
                         let at = g * ROWS * PANEL;
-                        let (c, d) = (c.as_mut_ptr().add(at).cast(), distance.0.as_mut_ptr().add(at));
+                        let c = c.as_mut_ptr().add(at).cast();
                         let ahead = ahead(pb, b_block(V, N), g * N * 64, pa);
-                        step_rows::<N, MUT>(pa, pb, c, d, &constants, ahead);
+                        if plain[g] {
+                            multiply::<N>(pa, pb, c, pa.wrapping_add(a_block(V, ROWS, N)), ahead);
+                        } else {
+                            let d = distance.0.as_mut_ptr().add(at);
+                            step_rows::<N, MUT>(pa, pb, c, d, &constants, ahead);
+                        }
                     }
                 }
+                k0 = end;
             }
         }
-        false
     }
+    some && all
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]

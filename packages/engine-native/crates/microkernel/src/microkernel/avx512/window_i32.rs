@@ -137,7 +137,7 @@ unsafe fn run<const N: usize, const F: i32, const AMD: bool, const MUT: u32>(
     w: &WindowI32<N, F, AMD, MUT>,
     block: Block<'_>,
 ) {
-    let Block { a, b, rows, chain, c, bad } = block;
+    let Block { a, b, rows, chain, c, bad, .. } = block;
     let groups = rows.div_ceil(ROWS);
     let mut done = [false; ROW_BLOCK / ROWS];
     for range in chain {
