@@ -91,8 +91,14 @@ unsafe fn sums<const N: usize>(a: *const f32, b: *const f32, c: *mut f32, units:
                     }
                     let at = c.add(r * PANEL + j);
                     let (h, l) = two_sum(_mm256_cvtps_pd(_mm_loadu_ps(at)), s);
-                    let z = odd_sum(l, e);
                     let zero = _mm256_setzero_pd();
+                    // Terms of near exponents: h is the sum.
+                    let errors = _mm256_castpd_si256(_mm256_or_pd(l, e));
+                    if _mm256_testz_si256(errors, errors) == 1 {
+                        _mm_storeu_ps(at, _mm256_cvtpd_ps(_mm256_add_pd(h, zero)));
+                        continue;
+                    }
+                    let z = odd_sum(l, e);
                     // An exact zero is +0.
                     let w = _mm256_add_pd(odd_sum(h, z), zero);
                     let large = _mm256_mul_pd(_mm256_andnot_pd(sign, z), _mm256_set1_pd(4.0));

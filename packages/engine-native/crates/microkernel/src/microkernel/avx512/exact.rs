@@ -84,8 +84,13 @@ unsafe fn sums<const N: usize>(a: *const f32, b: *const f32, c: *mut f32, units:
                     }
                     let at = c.add(r * PANEL + j);
                     let (h, l) = two_sum(_mm512_cvtps_pd(_mm256_loadu_ps(at)), s);
-                    let z = odd_sum(l, e);
                     let zero = _mm512_setzero_pd();
+                    // Terms of near exponents: h is the sum.
+                    if _mm512_cmp_pd_mask::<_CMP_NEQ_UQ>(_mm512_or_pd(l, e), zero) == 0 {
+                        _mm256_storeu_ps(at, _mm512_cvtpd_ps(_mm512_add_pd(h, zero)));
+                        continue;
+                    }
+                    let z = odd_sum(l, e);
                     // An exact zero is +0.
                     let w = _mm512_add_pd(odd_sum(h, z), zero);
                     let large = _mm512_mul_pd(_mm512_abs_pd(z), _mm512_set1_pd(4.0));
