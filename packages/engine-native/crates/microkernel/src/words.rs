@@ -130,6 +130,12 @@ impl Out {
     pub(crate) fn put_row(&mut self, row: usize, col: usize, words: &[u32]) {
         let i = self.index(row, col);
         assert!(words.is_empty() || i + (words.len() - 1) * self.col_stride < self.len);
+        if let (Target::U32(p), 1) = (self.target, self.col_stride) {
+            // SAFETY: the last index was just asserted, and the constructor's contract makes the buffer writable; it
+            // shares no memory with `words`, which the caller's thread owns.
+            unsafe { core::ptr::copy_nonoverlapping(words.as_ptr(), p.add(i), words.len()) };
+            return;
+        }
         for (n, word) in words.iter().enumerate() {
             let at = i + n * self.col_stride;
             match self.target {

@@ -2,7 +2,8 @@
 //! fused multiply-adds (a unit is one k) and by integers (a unit is 2 or 4 k of one 32-bit word).
 //!
 //! Packed A: [block of KC units][4 rows][unit][row]; packed panel of B: [unit][64 columns]. A block of B stays in the
-//! L1 cache while the rows pass.
+//! L1 cache while the rows pass. Behind both, where the unit is sticky, lie words that tell of non-finite operands: one
+//! for each group of 4 rows, one for the panel.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -40,6 +41,17 @@ pub(crate) trait Unit: Send + Sync + 'static {
         None
     }
 
+    /// Whether a non-finite accumulator stays as it is beside finite operands.
+    const STICKY: bool = false;
+
+    /// Whether the caller has to compute rows and columns with non-finite operands.
+    const FINITE: bool = false;
+
+    /// Whether the unit takes this initial accumulator word.
+    fn addend_ok(_: u32) -> bool {
+        true
+    }
+
     /// Result words that the caller has to compute.
     fn refuse(word: u32) -> bool;
 }
@@ -60,6 +72,30 @@ impl<U: Unit> Plain<U> {
     fn units(&self, k: usize) -> usize {
         k.next_multiple_of(self.multiple) / U::PER
     }
+
+    /// Words of packed A before its tail.
+    fn a_words(&self, groups: usize, k: usize) -> usize {
+        groups * ROWS * self.units(k).next_multiple_of(U::KC)
+    }
+}
+
+/// Exponent field of a format with infinities.
+fn field(f: Format) -> u32 {
+    match f {
+        Format::Bf16 => 0x7F80,
+        Format::Fp16 => 0x7C00,
+        _ => 0x7F80_0000,
+    }
+}
+
+/// Lanes whose exponent field is full.
+#[inline(always)]
+fn nonfinite(words: &[u32; PANEL], f: Format) -> u64 {
+    let field = field(f);
+    if words.iter().fold(0, |any, w| any | u32::from(w & field == field)) == 0 {
+        return 0;
+    }
+    words.iter().enumerate().map(|(j, w)| u64::from(w & field == field) << j).sum()
 }
 
 impl<U: Unit> Micro for Plain<U> {
@@ -68,61 +104,94 @@ impl<U: Unit> Micro for Plain<U> {
     }
 
     fn a_len(&self, rows: usize, k: usize) -> usize {
-        rows.next_multiple_of(ROWS) * self.units(k).next_multiple_of(U::KC) / 2
+        let groups = rows.div_ceil(ROWS);
+        self.a_words(groups, k) / 2 + if U::STICKY { groups } else { 0 }
     }
 
     fn b_len(&self, k: usize) -> usize {
-        self.units(k) * PANEL / 2
+        self.units(k) * PANEL / 2 + usize::from(U::STICKY)
     }
 
-    fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], _: &mut [u64]) {
-        let out = super::as_words(out);
+    fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], bad: &mut [u64]) {
         let groups = rows.len().div_ceil(ROWS);
         let units = self.units(k);
-        for local in 0..groups * ROWS {
+        let (out, tail) = out.split_at_mut(self.a_words(groups, k) / 2);
+        let out = super::as_words(out);
+        for group in 0..groups {
+            let mut special = [0u64; ROWS];
             for k0 in (0..units * U::PER).step_by(PANEL) {
-                let live = if local < rows.len() { k.saturating_sub(k0).min(PANEL) } else { 0 };
-                let words = gather(a, rows.start + local, k0, live);
-                for (i, unit) in words.chunks_exact(U::PER).enumerate() {
-                    let u = k0 / U::PER + i;
-                    if u < units {
-                        let at = (u / U::KC * groups + local / ROWS) * U::KC + u % U::KC;
-                        out[at * ROWS + local % ROWS] = U::a(unit, self.a);
+                let words: [[u32; PANEL]; ROWS] = core::array::from_fn(|r| {
+                    let local = group * ROWS + r;
+                    let live = if local < rows.len() { k.saturating_sub(k0).min(PANEL) } else { 0 };
+                    gather(a, rows.start + local, k0, live)
+                });
+                if U::STICKY {
+                    for r in 0..ROWS {
+                        special[r] |= nonfinite(&words[r], self.a);
                     }
+                }
+                let first = k0 / U::PER;
+                for u in first..units.min(first + PANEL / U::PER) {
+                    let at = ((u / U::KC * groups + group) * U::KC + u % U::KC) * ROWS;
+                    for r in 0..ROWS {
+                        out[at + r] = U::a(&words[r][(u - first) * U::PER..][..U::PER], self.a);
+                    }
+                }
+            }
+            if U::STICKY {
+                tail[group] = special.iter().fold(0, |any, x| any | x);
+            }
+            for (bad, special) in bad[group * ROWS..].iter_mut().zip(special) {
+                if U::FINITE && special != 0 {
+                    *bad = u64::MAX;
                 }
             }
         }
     }
 
     fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
-        let out = super::as_words(out);
-        for (u, out) in out.chunks_exact_mut(PANEL).take(self.units(k)).enumerate() {
+        let (out, tail) = out.split_at_mut(self.units(k) * PANEL / 2);
+        let mut special = 0;
+        for (u, out) in super::as_words(out).chunks_exact_mut(PANEL).enumerate() {
             let live = |i: usize| if u * U::PER + i < k { cols.len() } else { 0 };
             if U::PER == 1 {
                 let words = gather(b, u, cols.start, live(0));
+                if U::STICKY {
+                    special |= nonfinite(&words, self.b);
+                }
                 for (out, word) in out.iter_mut().zip(&words) {
                     *out = U::b(core::slice::from_ref(word), self.b);
                 }
                 continue;
             }
-            let mut rows = [[0u32; PANEL]; 4];
-            for (i, row) in rows[..U::PER].iter_mut().enumerate() {
-                *row = gather(b, u * U::PER + i, cols.start, live(i));
-            }
+            let rows: [[u32; PANEL]; 4] = core::array::from_fn(|i| {
+                let live = if i < U::PER { live(i) } else { 0 };
+                gather(b, u * U::PER + i, cols.start, live)
+            });
             for (j, out) in out.iter_mut().enumerate() {
                 let words = [rows[0][j], rows[1][j], rows[2][j], rows[3][j]];
                 *out = U::b(&words[..U::PER], self.b);
             }
         }
-        0
+        if U::STICKY {
+            tail[0] = special;
+        }
+        if U::FINITE { special } else { 0 }
     }
 
-    fn addend_ok(&self, _: u32) -> bool {
-        true
+    fn addend_ok(&self, word: u32) -> bool {
+        U::addend_ok(word)
     }
 
     fn run(&self, block: Block<'_>) -> bool {
         let groups = block.rows.div_ceil(ROWS);
+        let mut done = [false; ROW_BLOCK / ROWS];
+        // Groups that may be done early: non-finite operands lie in rows or columns of the caller's, or nowhere.
+        let finite = |g: usize| {
+            let (a, b) =
+                (&block.a[self.a_words(groups, block.k) / 2..], &block.b[self.units(block.k) * PANEL / 2..]);
+            U::STICKY && (U::FINITE || a[g] | b[0] == 0)
+        };
         for range in block.chain {
             let units = range.start / U::PER..range.start / U::PER + self.units(range.len());
             let (a, b) = (block.a.as_ptr().cast::<u32>(), block.b.as_ptr().cast::<u32>());
@@ -130,11 +199,18 @@ impl<U: Unit> Micro for Plain<U> {
             while u < units.end {
                 let n = (U::KC - u % U::KC).min(units.end - u);
                 for g in 0..groups {
+                    if done[g] {
+                        continue;
+                    }
                     let at = ((u / U::KC * groups + g) * U::KC + u % U::KC) * ROWS;
-                    let c = block.c[g * ROWS * PANEL..][..ROWS * PANEL].as_mut_ptr();
+                    let c = &mut block.c[g * ROWS * PANEL..][..ROWS * PANEL];
                     // SAFETY: dispatch made this kernel on a machine with the instruction set; the units lie in the
                     // packed buffers, whose lengths Kernel::tile takes from `a_len` and `b_len`.
-                    unsafe { U::step(a.add(at), b.add(u * PANEL), c, n) };
+                    unsafe { U::step(a.add(at), b.add(u * PANEL), c.as_mut_ptr(), n) };
+                    let ends = |(i, word): (usize, &u32)| {
+                        is_nonfinite(*word) || block.bad[g * ROWS + i / PANEL] >> (i % PANEL) & 1 != 0
+                    };
+                    done[g] = U::STICKY && c.iter().enumerate().all(ends) && finite(g);
                 }
                 u += n;
             }
@@ -145,8 +221,11 @@ impl<U: Unit> Micro for Plain<U> {
             }
         }
         for (row, bad) in block.bad[..block.rows.min(ROW_BLOCK)].iter_mut().enumerate() {
-            for (j, word) in block.c[row * PANEL..][..PANEL].iter().enumerate() {
-                *bad |= u64::from(U::refuse(*word)) << j;
+            let words = &block.c[row * PANEL..][..PANEL];
+            if words.iter().fold(false, |any, word| any | U::refuse(*word)) {
+                for (j, word) in words.iter().enumerate() {
+                    *bad |= u64::from(U::refuse(*word)) << j;
+                }
             }
         }
         false

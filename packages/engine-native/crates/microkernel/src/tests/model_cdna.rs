@@ -45,8 +45,8 @@ fn flushed(x: f32) -> f32 {
     if x.abs() < f32::MIN_POSITIVE { 0f32.copysign(x) } else { x }
 }
 
-/// CDNA2 (numerics 4.4) with the host's fp32 operations, special operands left to IEEE: kernels hand back every
-/// element that has one.
+/// CDNA2 (numerics 4.4) with the host's fp32 operations; special operands of a and b are left to IEEE, kernels hand
+/// back every element that has one.
 pub fn pairwise(p: &Params, a: &[u32], b: &[u32], c: u32) -> u32 {
     let number = |f: Format, w: u32| match decode(f, w) {
         Value::Nan => f32::NAN,
@@ -69,7 +69,9 @@ pub fn pairwise(p: &Params, a: &[u32], b: &[u32], c: u32) -> u32 {
     while level.len() > 1 {
         level = level.chunks(2).map(|pair| flushed(pair[0] + pair[1])).collect();
     }
-    flushed(flushed(f32::from_bits(c)) + level[0]).to_bits()
+    let c = flushed(f32::from_bits(c));
+    let d = if c.is_infinite() { c } else { flushed(c + level[0]) };
+    if d.is_nan() { 0xFFC0_0000 } else { d.to_bits() }
 }
 
 /// floor to 2^q of s * 2^from, in units of 2^q where q > from, else unchanged; with the new unit.

@@ -14,6 +14,7 @@ impl Unit for Fma {
     const NAME: &'static str = "avx2/sequential-fma";
     const PER: usize = 1;
     const KC: usize = 64;
+    const STICKY: bool = true;
 
     #[inline(always)]
     fn a(words: &[u32], _: Format) -> u32 {

@@ -4,12 +4,12 @@
 //! by definition; for four the three errors are multiples of 2^-48 of at most 2^-19, so that their sum is exact too.
 //! c + s = h + l is a two-sum, z = l + e and w = h + z round to odd, and one conversion of w rounds to fp32. Rounding
 //! to odd keeps the order against every fp32 boundary B where B - h has 53 bits: where l = 0, or |z| <= |h| / 4. The
-//! rest, a cancellation of c and s that leaves less than e, is handed back.
+//! rest, a cancellation of c and s that leaves less than e, is handed back. An infinite c stays.
 
 use core::arch::x86_64::*;
 
 use crate::PANEL;
-use crate::microkernel::plain::{ROWS, Unit, exact_fp32, is_nonfinite};
+use crate::microkernel::plain::{ROWS, Unit, exact_fp32, is_nan};
 use crate::params::Format;
 
 /// Blocks of N terms, 4 or 2.
@@ -20,6 +20,8 @@ impl<const N: usize> Unit for Sum<N> {
     const PER: usize = 1;
     /// A multiple of every N.
     const KC: usize = 128;
+    const STICKY: bool = true;
+    const FINITE: bool = true;
 
     #[inline(always)]
     fn a(words: &[u32], format: Format) -> u32 {
@@ -37,8 +39,12 @@ impl<const N: usize> Unit for Sum<N> {
         unsafe { sums::<N>(a.cast(), b.cast(), c.cast(), units) }
     }
 
+    fn addend_ok(word: u32) -> bool {
+        !is_nan(word)
+    }
+
     fn refuse(word: u32) -> bool {
-        is_nonfinite(word)
+        is_nan(word)
     }
 }
 
@@ -97,7 +103,11 @@ unsafe fn sums<const N: usize>(a: *const f32, b: *const f32, c: *mut f32, units:
                     let open = _mm512_cmp_pd_mask::<_CMP_NEQ_UQ>(l, zero)
                         & _mm512_cmp_pd_mask::<_CMP_NLE_UQ>(large, _mm512_abs_pd(h));
                     let d = _mm512_cvtpd_ps(w);
-                    _mm256_storeu_ps(at, _mm256_mask_blend_ps(open, d, _mm256_set1_ps(f32::NAN)));
+                    let d = _mm256_mask_blend_ps(open, d, _mm256_set1_ps(f32::NAN));
+                    const INFINITE: i32 = 0x08 | 0x10;
+                    let old = _mm256_loadu_ps(at);
+                    let stays = _mm256_fpclass_ps_mask::<INFINITE>(old);
+                    _mm256_storeu_ps(at, _mm256_mask_mov_ps(d, stays, old));
                 }
             }
         }

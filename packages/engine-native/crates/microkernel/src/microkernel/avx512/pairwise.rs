@@ -3,19 +3,22 @@
 use core::arch::x86_64::*;
 
 use crate::PANEL;
-use crate::microkernel::plain::{ROWS, Unit, flushed_fp32, is_nonfinite};
+use crate::microkernel::plain::{ROWS, Unit, flushed_fp32, is_nan};
 use crate::params::Format;
 
 /// Blocks of N terms (4 or 2), the accumulator flushed after each. FLUSH: products and their sums are flushed too; fp16
 /// factors without subnormals give products of at least 2^-28 and sums that are multiples of 2^-48, never subnormal.
-/// Every infinity and NaN is the caller's: those of operands are decided before arithmetic.
+/// Non-finite operands are the caller's: they are decided before arithmetic. So is an infinite c, which stays; a NaN of
+/// opposite infinities has the sign set here as there. Without FLUSH c stays below 2^127 and nothing overflows.
 pub(crate) struct Tree<const N: usize, const FLUSH: bool>;
 
 impl<const N: usize, const FLUSH: bool> Unit for Tree<N, FLUSH> {
     const NAME: &'static str = "avx512/pairwise";
     const PER: usize = 1;
     /// A multiple of every N.
-    const KC: usize = 128;
+    const KC: usize = 64;
+    const STICKY: bool = true;
+    const FINITE: bool = true;
 
     #[inline(always)]
     fn a(words: &[u32], format: Format) -> u32 {
@@ -33,8 +36,12 @@ impl<const N: usize, const FLUSH: bool> Unit for Tree<N, FLUSH> {
         unsafe { tree::<N, FLUSH>(a.cast(), b.cast(), c.cast(), units) }
     }
 
-    fn refuse(word: u32) -> bool {
-        is_nonfinite(word)
+    fn addend_ok(word: u32) -> bool {
+        if FLUSH { !is_nan(word) } else { word << 1 < 0xFE00_0000 }
+    }
+
+    fn refuse(_: u32) -> bool {
+        false
     }
 }
 
@@ -67,7 +74,9 @@ unsafe fn tree<const N: usize, const FLUSH: bool>(a: *const f32, b: *const f32, 
                         let high = rounded(_mm512_add_ps(p[2], p[3]));
                         sum = rounded(_mm512_add_ps(sum, high));
                     }
-                    s[i] = flush(_mm512_add_ps(s[i], sum));
+                    const INFINITE: i32 = 0x08 | 0x10;
+                    let stays = if FLUSH { _mm512_fpclass_ps_mask::<INFINITE>(s[i]) } else { 0 };
+                    s[i] = flush(_mm512_mask_add_ps(s[i], !stays, s[i], sum));
                 }
             }
         }

@@ -16,6 +16,7 @@ impl Unit for Fma {
     const NAME: &'static str = "avx512/sequential-fma";
     const PER: usize = 1;
     const KC: usize = 128;
+    const STICKY: bool = true;
 
     #[inline(always)]
     fn a(words: &[u32], _: Format) -> u32 {
@@ -45,8 +46,12 @@ unsafe fn fma(a: *const f32, b: *const f32, c: *mut f32, units: usize) {
             core::array::from_fn(|r| core::array::from_fn(|i| _mm512_loadu_ps(c.add(r * PANEL + 16 * i))));
         for u in 0..units {
             let v: [__m512; 4] = core::array::from_fn(|i| _mm512_loadu_ps(b.add(u * PANEL + 16 * i)));
-            // The next rows' block of A.
-            _mm_prefetch::<_MM_HINT_T0>(a.wrapping_add((Fma::KC + u) * ROWS).cast());
+            if u & 3 == 0 {
+                // The next rows' block of A, and their 64 lines of c.
+                _mm_prefetch::<_MM_HINT_T0>(a.wrapping_add((Fma::KC + u) * ROWS).cast());
+                _mm_prefetch::<_MM_HINT_T0>(c.wrapping_add(ROWS * PANEL + 8 * u).cast());
+                _mm_prefetch::<_MM_HINT_T0>(c.wrapping_add(ROWS * PANEL + 8 * u + 16).cast());
+            }
             for r in 0..ROWS {
                 let x = _mm512_set1_ps(a.add(u * ROWS + r).read());
                 for i in 0..4 {
