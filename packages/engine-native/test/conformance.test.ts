@@ -16,6 +16,29 @@ const kernelsOf = (op: (typeof ops)[number]) => {
 };
 const kernels = [...new Set(ops.flatMap(kernelsOf))];
 
+/** Adds up one record of each op's report. */
+function total(records: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const sum: Record<string, number> = {};
+  for (const record of records)
+    for (const [name, count] of Object.entries(record)) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
+}
+
+/** Prints the cases, elements by kernel and rare paths; fails where the forced kernel handed back more than half. */
+function tell(kernel: string, what: string, result: SuiteResult): void {
+  const list = (record: Record<string, number>) =>
+    Object.entries(record)
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ') || 'none';
+  const by = total(result.ops.map((op) => op.report.kernels));
+  const rare = total(result.ops.map((op) => op.report.rarePaths));
+  console.info(
+    `kernel ${kernel}, ${what}: ${result.passed} cases right, ${result.failed} wrong; elements by ${list(by)}; rare paths ${list(rare)}`,
+  );
+  const all = Object.values(by).reduce((sum, count) => sum + count, 0);
+  expect((by[kernel] ?? 0) / all, `${what}: share of kernel ${kernel}`).toBeGreaterThan(0.5);
+}
+
 function expectClean(result: SuiteResult, least: number): void {
   const wrong = result.ops.flatMap((op) =>
     op.mismatches.map((m) => `${op.op.instruction} ${m.inputs}: ${m.expected}, got ${m.got}`),
@@ -34,16 +57,21 @@ describe.each(kernels)('kernel %s', (kernel) => {
   it.skipIf(recordings === null)('reproduces every recorded word', async () => {
     const result = await runConformance({ paths: [recordings!], engine, kernel });
     expectClean(result, kernel === 'scalar' ? 150_000 : 5_000);
+    tell(kernel, 'recordings', result);
   });
 
   const vectors = recorded('vectors');
   it.skipIf(vectors === null)('reproduces the recorded tcgen05 words', async () => {
-    expectClean(await runConformance({ paths: [vectors!], engine, kernel }), kernel === 'scalar' ? 59 : 1);
+    const result = await runConformance({ paths: [vectors!], engine, kernel });
+    expectClean(result, kernel === 'scalar' ? 59 : 1);
+    tell(kernel, 'tcgen05 words', result);
   });
 
   const targeted = fileURLToPath(new URL('../../core/vectors', import.meta.url));
   it.skipIf(!existsSync(targeted))('reproduces the targeted vectors', async () => {
-    expectClean(await runConformance({ paths: [targeted], engine, kernel }), 1);
+    const result = await runConformance({ paths: [targeted], engine, kernel });
+    expectClean(result, 1);
+    tell(kernel, 'targeted vectors', result);
   });
 
   it.each([1, 3])('agrees with the reference on random dots of %s instructions', async (chain) => {
@@ -54,6 +82,7 @@ describe.each(kernels)('kernel %s', (kernel) => {
     }
     const result = await runSuite(sets(), { engine, kernel, against: referenceEngine() });
     expectClean(result, 1_000);
+    tell(kernel, `random dots of ${chain} instructions`, result);
     const rare = result.ops.map((op) => op.report.rarePaths);
     const paths =
       kernel === 'scalar' ? ['non-finite', 'overflow', 'subnormal-addend'] : ['handed-back-non-finite'];

@@ -52,7 +52,14 @@ fn cases() -> Vec<Case> {
         case("a sum of 2^14", &ones, &ones, 16352.0, false, 32),
         case("a sum of 2^14 + 1", &ones, &ones, 16353.0, false, 32),
         case("a negative sum of -2^14 - 1", &ones, &[-1.0; 32], -16353.0, false, 32),
-        case("products alone, 2^14", &[16.0; 32], &[32.0; 32], 0.0, false, 32),
+        case(
+            "products alone, above 2^14",
+            &[[18.0; 31].as_slice(), &[1.0]].concat(),
+            &[[32.0; 31].as_slice(), &[1.0]].concat(),
+            0.0,
+            false,
+            32,
+        ),
         case("products alone that cancel", &[16.0; 32], &signs, 0.0, true, 32),
         case(
             "products and a last bit",

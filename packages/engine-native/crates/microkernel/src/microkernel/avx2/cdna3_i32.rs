@@ -237,7 +237,7 @@ impl<const N: usize, const PAIR: bool, const MUT: u32> Micro for Cdna3I32<N, PAI
     }
 
     fn run(&self, block: Block<'_>) -> bool {
-        let Block { a, b, rows, chain, c, bad } = block;
+        let Block { a, b, rows, chain, c, bad, .. } = block;
         let groups = rows.div_ceil(ROWS);
         let mut done = [0u8; ROW_BLOCK / ROWS];
         for range in chain {
