@@ -44,6 +44,7 @@ fn cases() -> Vec<Case> {
     };
     let ones = [1.0; 32];
     let signs: [f64; 32] = core::array::from_fn(|i| if i % 2 == 0 { 1.0 } else { -1.0 });
+    let and_one = |x: f64| [vec![x; 31], vec![1.0]].concat();
     // e_a = -6 for the subnormal 2^-9.
     let least = 2f64.powi(-9);
     vec![
@@ -52,14 +53,7 @@ fn cases() -> Vec<Case> {
         case("a sum of 2^14", &ones, &ones, 16352.0, false, 32),
         case("a sum of 2^14 + 1", &ones, &ones, 16353.0, false, 32),
         case("a negative sum of -2^14 - 1", &ones, &[-1.0; 32], -16353.0, false, 32),
-        case(
-            "products alone, above 2^14",
-            &[[18.0; 31].as_slice(), &[1.0]].concat(),
-            &[[32.0; 31].as_slice(), &[1.0]].concat(),
-            0.0,
-            false,
-            32,
-        ),
+        case("products alone, above 2^14", &and_one(18.0), &and_one(32.0), 0.0, false, 32),
         case("products alone that cancel", &[16.0; 32], &signs, 0.0, true, 32),
         case(
             "products and a last bit",
