@@ -115,3 +115,31 @@ it('agrees with the reference on custom datapaths', async () => {
   expect(result.passed).toBeGreaterThan(5_000);
   expect(kinds.size).toBe(11);
 });
+
+it("gives the NaN word of the datapath on every kernel, not the device's", async () => {
+  const kernels = new Map<string, MmaOp[]>();
+  for (const op of arithmetics()) {
+    if (op.datapath.kind === 'integer') continue;
+    const nan = { fp16: 'fe01', fp32: '7fc00001', fp64: '7ff8000000000001' }[op.datapath.output.format];
+    const other: MmaOp = { ...op, datapath: { ...op.datapath, output: { ...op.datapath.output, nan } } };
+    const support = engine.supports(other);
+    if (!support.ok) throw new Error(support.reason);
+    for (const kernel of support.kernels)
+      if (kernel !== 'scalar') kernels.set(kernel, [...(kernels.get(kernel) ?? []), other]);
+  }
+  for (const [kernel, ops] of kernels) {
+    function* sets() {
+      for (const op of ops)
+        for (const name of ['raw-bit', 'specials']) {
+          const campaign = campaignsFor(op).find((each) => each.name.startsWith(name));
+          if (campaign) yield generateCases(op, campaign, { seed: 3, count: 24 });
+        }
+    }
+    const result = await runSuite(sets(), { engine, kernel, against: referenceEngine(), keep: 1 });
+    const wrong = result.ops.flatMap(({ op, mismatches }) =>
+      mismatches.map((m) => `${op.device} ${op.instruction} ${m.inputs}: ${m.expected}, got ${m.got}`),
+    );
+    expect(wrong, kernel).toEqual([]);
+    expect(result.passed, kernel).toBeGreaterThan(500);
+  }
+});

@@ -77,10 +77,10 @@ fn family(datapath: &Datapath) -> Option<(micro::Family, micro::Output)> {
             };
             plain.then_some((family, window_output(&x.output)?))
         }
-        Datapath::Cdna3Window(x) if is_cdna3(x) => {
+        Datapath::Cdna3Window(x) if is_cdna3(x) && x.output.nan == AMD_NAN => {
             Some((micro::Family::Cdna3Window { block: x.block }, nearest_output(&x.output)?))
         }
-        Datapath::Cdna3OddEven(x) if is_cdna3_fp8(x) => {
+        Datapath::Cdna3OddEven(x) if is_cdna3_fp8(x) && x.output.nan == AMD_NAN => {
             Some((micro::Family::Cdna3OddEven, nearest_output(&x.output)?))
         }
         Datapath::Exact(x) => Some((micro::Family::Exact { block: x.block }, nearest_output(&x.output)?)),
@@ -96,6 +96,9 @@ fn family(datapath: &Datapath) -> Option<(micro::Family, micro::Output)> {
         _ => None,
     }
 }
+
+/// The word that CDNA3's micro-kernels give where products of both signs overflow. Elsewhere NaN is the generic path's.
+const AMD_NAN: u64 = 0xFFC0_0000;
 
 /// The constants of numerics 4.5.
 fn is_cdna3(x: &Cdna3Window) -> bool {
