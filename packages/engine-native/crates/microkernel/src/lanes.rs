@@ -87,6 +87,30 @@ pub(crate) fn gather(v: &View<'_>, row: usize, col: usize, count: usize) -> [u32
     out
 }
 
+/// Fetches the lines of up to 64 words of a row to come; rows of B lie a page or more apart, out of the reach of the
+/// hardware's own prefetching. A row outside the view's buffer is left alone.
+#[inline(always)]
+pub(crate) fn prefetch(v: &View<'_>, row: usize, col: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let (start, bytes) = match v.words {
+            Words::U8(w) => (w.as_ptr().cast::<i8>(), 1),
+            Words::U16(w) => (w.as_ptr().cast::<i8>(), 2),
+            Words::U32(w) => (w.as_ptr().cast::<i8>(), 4),
+        };
+        let at = v.index(row, col);
+        if at < v.words.len() {
+            for line in 0..bytes {
+                // SAFETY: a prefetch reads nothing, whatever its address.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(at * bytes + 64 * line)) };
+            }
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (v, row, col);
+}
+
 #[inline(always)]
 fn load<T: Copy + Into<u32>>(out: &mut [u32; PANEL], w: &[T], start: usize, step: usize, count: usize) {
     let w = &w[start..start + (count - 1) * step + 1];

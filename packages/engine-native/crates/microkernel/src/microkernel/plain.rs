@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use crate::PANEL;
 use crate::gemm::ROW_BLOCK;
-use crate::lanes::gather;
+use crate::lanes::{gather, prefetch};
 use crate::microkernel::{Block, Micro};
 use crate::params::Format;
 use crate::words::View;
@@ -155,6 +155,7 @@ impl<U: Unit> Micro for Plain<U> {
         for (u, out) in super::as_words(out).chunks_exact_mut(PANEL).enumerate() {
             let live = |i: usize| if u * U::PER + i < k { cols.len() } else { 0 };
             if U::PER == 1 {
+                prefetch(b, u + 12, cols.start);
                 let words = gather(b, u, cols.start, live(0));
                 if U::STICKY {
                     special |= nonfinite(&words, self.b);

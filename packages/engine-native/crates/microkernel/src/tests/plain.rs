@@ -3,7 +3,9 @@
 use crate::Isa;
 use crate::gemm::Shape;
 use crate::params::{Family, Format, Output, Params};
-use crate::tests::harness::{assert_exact, kernel};
+use crate::tests::data::{Data, Rng, matrix};
+use crate::tests::harness::{assert_exact, kernel, run};
+use crate::tests::model::dot;
 
 #[test]
 fn scratch_memory_follows_the_rows_of_a() {
@@ -59,6 +61,43 @@ fn exact_sums() {
             for k in [4, 8] {
                 let family = Family::Exact { block };
                 assert_exact(&Params { family, a: f, b: f, output: Output::Fp32Rne, k }, isa, 4, 0.5);
+            }
+        }
+    }
+}
+
+/// Chains of several blocks, in which every accumulator overflows early; a late infinite operand still tells.
+#[test]
+fn accumulators_beyond_finite() {
+    let (m, n, k) = (9, 70, 300);
+    for isa in [Isa::Avx2, Isa::Avx512] {
+        for (f, family) in [
+            (Format::Fp32, Family::SequentialFma),
+            (Format::Bf16, Family::Pairwise { block: 2 }),
+            (Format::Bf16, Family::Pairwise { block: 4 }),
+            (Format::Bf16, Family::Exact { block: 2 }),
+        ] {
+            let p = Params { family, a: f, b: f, output: Output::Fp32Rne, k: 4 };
+            let Some(kernel) = kernel(&p, isa) else { continue };
+            let infinity = if f == Format::Fp32 { 0x7F80_0000 } else { 0x7F80 };
+            for late in [None, Some(&[3usize, 66][..])] {
+                let mut rng = Rng(11);
+                let a = matrix(f, Data::Finite, m, k, &mut rng);
+                let mut b = matrix(f, Data::Finite, n, k, &mut rng);
+                for &j in late.into_iter().flatten() {
+                    b[j * k + 290] = infinity;
+                }
+                let whole = 0..k;
+                let shape = Shape { m, n, k };
+                let d = run(&kernel, &a, &b, None, shape, (0..m, 0..n), core::slice::from_ref(&whole));
+                let mut compared = 0;
+                for (i, got) in d.iter().enumerate().filter_map(|(i, got)| Some((i, (*got)?))) {
+                    let want = dot(&p, &a[i / n * k..][..k], &b[i % n * k..][..k], 0);
+                    assert_eq!(got, want, "{isa:?} {p:?} element {i}: got {got:08x}, want {want:08x}");
+                    compared += 1;
+                }
+                // AVX2's trees and sums hand back what is not finite.
+                assert!(compared > 0 || isa == Isa::Avx2, "{p:?} handed back everything");
             }
         }
     }

@@ -205,6 +205,7 @@ pub unsafe fn holds<const MUT: u32>(
 ///
 /// # Safety
 /// `a` and `b` point at blocks of N terms, `c` at 4 x 64 elements; `ahead` is only prefetched.
+#[inline(never)]
 #[target_feature(enable = "avx512f")]
 pub unsafe fn multiply<const N: usize>(
     a: *const u8,

@@ -246,6 +246,7 @@ fn pack_distances(r: [__m512; 4]) -> __m512i {
 ///
 /// # Safety
 /// `a` and `b` point at blocks, `c` and `distance` 4 x 64 elements; AVX-512 present.
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vnni")]
 unsafe fn step_rows<const N: usize, const MUT: u32>(
     a: *const u8,
