@@ -49,9 +49,13 @@ fn window_output(output: &Output) -> Option<micro::Output> {
     }
 }
 
-/// IEEE fp32 to nearest even.
+/// AMD's NaN, and x86's: the word that micro-kernels give where infinities of both signs are born inside.
+const AMD_NAN: u64 = 0xFFC0_0000;
+
+/// IEEE fp32 to nearest even, with AMD's NaN.
 fn nearest_output(output: &Output) -> Option<micro::Output> {
     let holds = output.format.name == "fp32"
+        && output.nan == AMD_NAN
         && output.rounding == Rounding::NearestEven
         && output.precision == 23
         && output.underflow == Underflow::Signed;
@@ -77,10 +81,10 @@ fn family(datapath: &Datapath) -> Option<(micro::Family, micro::Output)> {
             };
             plain.then_some((family, window_output(&x.output)?))
         }
-        Datapath::Cdna3Window(x) if is_cdna3(x) && x.output.nan == AMD_NAN => {
+        Datapath::Cdna3Window(x) if is_cdna3(x) => {
             Some((micro::Family::Cdna3Window { block: x.block }, nearest_output(&x.output)?))
         }
-        Datapath::Cdna3OddEven(x) if is_cdna3_fp8(x) && x.output.nan == AMD_NAN => {
+        Datapath::Cdna3OddEven(x) if is_cdna3_fp8(x) => {
             Some((micro::Family::Cdna3OddEven, nearest_output(&x.output)?))
         }
         Datapath::Exact(x) => Some((micro::Family::Exact { block: x.block }, nearest_output(&x.output)?)),
@@ -96,9 +100,6 @@ fn family(datapath: &Datapath) -> Option<(micro::Family, micro::Output)> {
         _ => None,
     }
 }
-
-/// The word that CDNA3's micro-kernels give where products of both signs overflow. Elsewhere NaN is the generic path's.
-const AMD_NAN: u64 = 0xFFC0_0000;
 
 /// The constants of numerics 4.5.
 fn is_cdna3(x: &Cdna3Window) -> bool {
