@@ -8,6 +8,7 @@ import { pairwise, pairwiseNative } from './datapath/pairwise';
 import { scaledGroups, setScales } from './datapath/scaled-groups';
 import { scaledWindow } from './datapath/scaled-window';
 import { sequentialFma, sequentialFma64, sequentialFmaNative } from './datapath/sequential-fma';
+import { runDoubles } from './datapath/sequential-fma-doubles';
 import { splitWindow } from './datapath/split-window';
 import { setScan } from './number/special';
 
@@ -47,6 +48,9 @@ function chain(rule: i32, a: usize, b: usize, k: i32, word: u64): u64 {
   }
 }
 
+/** The rule that runs a tile at a time. */
+const DOUBLES: i32 = 14;
+
 /**
  * Runs the chain of every output (i, j), or of every (i, i) where `diagonal`: k packed elements from `a + i * aStride`
  * and `b + j * bStride`; the word at c + i * cStride + j * wordSize is c before and d after. Flags: a byte a vector, 1
@@ -71,6 +75,10 @@ export function run(
   bScales: usize,
   scaleStride: i32,
 ): void {
+  if (rule === DOUBLES) {
+    runDoubles(rows, columns, diagonal !== 0, k, a, usize(aStride), b, usize(bStride), c, usize(cStride));
+    return;
+  }
   for (let i = 0; i < rows; i++) {
     const from = diagonal !== 0 ? i : 0;
     const to = diagonal !== 0 ? i + 1 : columns;

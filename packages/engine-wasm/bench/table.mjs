@@ -43,7 +43,7 @@ const ROWS = [
   ['b200', 'tcgen05.mma.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.ue4m3', 'tcgen05 NVFP4', 256],
   ['b200', 'tcgen05.mma.kind::i8.s32.s8.s8', 'i8', 512],
   ['mi300x', 'v_mfma_f32_32x32x2_f32', 'fp32 FMA', 256],
-  ['mi300x', 'v_mfma_f64_16x16x4_f64', 'fp64 FMA', 128],
+  ['mi300x', 'v_mfma_f64_16x16x4_f64', 'fp64 FMA', 256],
 ];
 
 const seconds = () => {

@@ -25,6 +25,7 @@ const RULE: Readonly<Record<Datapath['kind'], number>> = {
 const PAIRWISE_NATIVE = 11;
 const SEQUENTIAL_NATIVE = 12;
 const SEQUENTIAL_64 = 13;
+const SEQUENTIAL_64_NATIVE = 14;
 
 export interface Rule {
   readonly rule: number;
@@ -43,10 +44,15 @@ export function ruleOf(op: MmaOp): Rule | string {
     return `sparse ${datapath.kind}, whose IEEE operations have no absent terms`;
   const ieee32 = output.format === 'fp32' && output.rounding === 'RNE';
   if (datapath.kind === 'sequential-fma') {
-    if (op.a === 'fp64' || op.b === 'fp64')
-      return { rule: SEQUENTIAL_64, layout: LAYOUT.doubles, narrow: true };
-    if (ieee32 && !datapath.flushInputs && !datapath.flushResults)
-      return { rule: SEQUENTIAL_NATIVE, layout: LAYOUT.floats, narrow: true };
+    const flushes = datapath.flushInputs || datapath.flushResults;
+    if (op.a === 'fp64' || op.b === 'fp64') {
+      // A job has at most 1024 positions, unless an instruction has more.
+      const ieee64 = output.format === 'fp64' && output.rounding === 'RNE' && output.precision === 52;
+      const native = ieee64 && !flushes && op.k <= 1024;
+      const fma64 = native ? SEQUENTIAL_64_NATIVE : SEQUENTIAL_64;
+      return { rule: fma64, layout: LAYOUT.doubles, narrow: true };
+    }
+    if (ieee32 && !flushes) return { rule: SEQUENTIAL_NATIVE, layout: LAYOUT.floats, narrow: true };
     return { rule, layout: LAYOUT.elements, narrow: true };
   }
   if (op.a === 'fp64' || op.b === 'fp64') return `fp64 operands only in sequential-fma, got ${datapath.kind}`;

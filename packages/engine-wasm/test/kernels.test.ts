@@ -6,6 +6,7 @@ import { simdPlan } from '../src/simd-plan.js';
 import { edgesOf } from './suite/edges.js';
 import { distinctOps } from './suite/ops.js';
 import { panelMismatch } from './suite/panels.js';
+import { doubleTileMismatch } from './suite/tiles.js';
 
 test('windows filled to the last quantum, of zero products, smallest terms and ties agree with the reference on every SIMD op', async () => {
   const engine = await wasmEngine();
@@ -19,11 +20,23 @@ test('windows filled to the last quantum, of zero products, smallest terms and t
 
 test('edges of CDNA, FMAs, integers and block-scaled groups agree with the reference on the integer path', async () => {
   const kinds = ['cdna3-window', 'cdna3-odd-even', 'pairwise', 'sequential-fma', 'integer', 'scaled-groups'];
-  const ops = distinctOps().filter(({ datapath, d }) => kinds.includes(datapath.kind) && d !== 'fp64');
+  const ops = distinctOps().filter(({ datapath }) => kinds.includes(datapath.kind));
   const options = { engine: await wasmEngine(), kernel: 'scalar', against: referenceEngine(), keep: 1 };
   const result = await runSuite(ops.flatMap(edgesOf), options);
   expect(new Set(result.ops.map(({ op }) => op.datapath.kind))).toEqual(new Set(kinds));
   expect(result.ops.flatMap((op) => op.mismatches)).toEqual([]);
+});
+
+test('tiles of fp64 products agree with dot products one by one', async () => {
+  const engine = await wasmEngine();
+  const ops = distinctOps().filter(({ a }) => a === 'fp64');
+  expect(ops.length).toBeGreaterThan(0);
+  for (const op of ops)
+    for (const set of [
+      ...edgesOf(op),
+      generateCases(op, campaignOf('normal'), { seed: 3, count: 50, k: op.k }),
+    ])
+      expect(await doubleTileMismatch(engine, set), op.instruction).toBe(null);
 });
 
 test('panels of one column 16 times agree with the integer path on edges of every SIMD op', async () => {

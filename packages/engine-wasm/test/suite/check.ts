@@ -7,6 +7,7 @@ import { customOp } from './custom.js';
 import { edgesOf } from './edges.js';
 import { distinctOps } from './ops.js';
 import { panelMismatch } from './panels.js';
+import { doubleTileMismatch } from './tiles.js';
 
 const engine = await wasmEngine();
 const reference = referenceEngine();
@@ -22,6 +23,11 @@ async function differs(op: MmaOp, sets: Iterable<CaseSet>): Promise<string | nul
     const [found] = ops.flatMap((ran) => ran.mismatches);
     if (found) return `${op.device} ${op.instruction}, ${kernel}: ${found.source}`;
   }
+  if (op.a === 'fp64')
+    for (const set of all) {
+      const found = await doubleTileMismatch(engine, set);
+      if (found) return `${op.device} ${op.instruction}, tiles: ${found}`;
+    }
   if (!support.kernels.includes('simd') || op.datapath.kind === 'integer') return null;
   for (const set of all) {
     const found = await panelMismatch(engine, set);
@@ -31,7 +37,7 @@ async function differs(op: MmaOp, sets: Iterable<CaseSet>): Promise<string | nul
 }
 
 function* edges(op: MmaOp): Generator<CaseSet> {
-  if (op.d !== 'fp64') yield* edgesOf(op);
+  yield* edgesOf(op);
 }
 
 function* campaigns(op: MmaOp): Generator<CaseSet> {

@@ -1,5 +1,6 @@
 import { type FloatFormat, FORMATS, type MmaOp, type WordArray } from '@bitmma/core';
 import { type CaseSet, campaignOf, generateCases } from '@bitmma/core/conformance';
+import { doubleEdges } from './double-edges.js';
 
 /** Word of (-1)^negative * (2 - ulp) * 2^e, the largest significand of an exponent. */
 function largest(format: FloatFormat, e: number, negative: boolean): number {
@@ -272,6 +273,7 @@ export function fullIntegers(op: MmaOp): CaseSet {
 
 /** Every edge set of an op. */
 export function edgesOf(op: MmaOp): readonly CaseSet[] {
+  if (op.d === 'fp64') return [doubleEdges(op)].filter((set) => set !== null);
   if (op.datapath.kind === 'integer') return [fullIntegers(op)];
   if (op.scaling) return [leftOutGroups(op)].filter((set) => set !== null);
   const ties = [halfTies, cutTies, fmaTies];
