@@ -119,22 +119,37 @@ fn params(block: usize) -> Params {
 
 #[test]
 fn edges() {
-    for block in [16, 32] {
-        let p = params(block);
-        let Some(on) = kernel(&p, crate::Isa::Avx512) else { return };
-        for case in cases() {
-            let want = dot(&p, &case.a, &case.b, case.c);
-            let (got, counts) = run(&on, &case);
-            assert_eq!(got, want, "{}: got {got:08x}, want {want:08x}", case.what);
-            assert_eq!(counts.exact, u64::from(case.exact), "{}: {counts:?}", case.what);
-        }
-        let off = on.with_exact_path(false);
-        for case in cases() {
-            let want = dot(&p, &case.a, &case.b, case.c);
-            let (got, counts) = run(&off, &case);
-            assert_eq!((got, counts.exact), (want, 0), "{}, switched off", case.what);
+    for isa in [crate::Isa::Avx2, crate::Isa::Avx512] {
+        for block in [16, 32] {
+            let p = params(block);
+            let Some(on) = kernel(&p, isa) else { continue };
+            for case in cases() {
+                let want = dot(&p, &case.a, &case.b, case.c);
+                let (got, counts) = run(&on, &case);
+                assert_eq!(got, want, "{}: got {got:08x}, want {want:08x}", case.what);
+                assert_eq!(counts.exact, u64::from(case.exact), "{}: {counts:?}", case.what);
+            }
+            let off = on.with_exact_path(false);
+            for case in cases() {
+                let want = dot(&p, &case.a, &case.b, case.c);
+                let (got, counts) = run(&off, &case);
+                assert_eq!((got, counts.exact), (want, 0), "{}, switched off", case.what);
+            }
         }
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn caught(micro: Box<dyn crate::microkernel::Micro>, what: &str) {
+    let p = params(32);
+    let kernel = Kernel::new(p, 32, micro);
+    let wrong: Vec<_> = cases()
+        .into_iter()
+        .filter(|case| run(&kernel, case).0 != dot(&p, &case.a, &case.b, case.c))
+        .map(|case| case.what)
+        .collect();
+    assert!(!wrong.is_empty(), "mutant {what} was not caught");
+    eprintln!("mutant {what}: {wrong:?}");
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -147,17 +162,8 @@ fn mutants() {
         return;
     }
     fn make<const MUT: u32>(what: &str) {
-        let p = params(32);
-        let l = p.a.layout().unwrap();
-        let kernel =
-            Kernel::new(p, 32, Box::new(WindowF32::<32, MUT>::new(l, l, 13, Some(-133), 13).unwrap()));
-        let wrong: Vec<_> = cases()
-            .into_iter()
-            .filter(|case| run(&kernel, case).0 != dot(&p, &case.a, &case.b, case.c))
-            .map(|case| case.what)
-            .collect();
-        assert!(!wrong.is_empty(), "mutant {what} was not caught");
-        eprintln!("mutant {what}: {wrong:?}");
+        let l = Format::E4m3.layout().unwrap();
+        caught(Box::new(WindowF32::<32, MUT>::new(l, l, 13, Some(-133), 13).unwrap()), what);
     }
     make::<SUM>("drop the bound on the sum");
     make::<TOP>("drop the bound on exponents");
@@ -165,4 +171,24 @@ fn mutants() {
     make::<PLUS_ZERO>("keep c's -0");
     make::<ADDEND>("leave c out of the sum");
     make::<STALE>("keep distances of an older c");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx2_mutants() {
+    use crate::microkernel::avx2::exact_path::mutation::*;
+    use crate::microkernel::avx2::window_f32::WindowF32;
+    if !crate::Isa::Avx2.available() {
+        eprintln!("SKIPPED: this machine lacks avx2");
+        return;
+    }
+    fn make<const MUT: u32>(what: &str) {
+        let l = Format::E4m3.layout().unwrap();
+        caught(Box::new(WindowF32::<32, MUT>::new(l, l, Some(-133), 13).unwrap()), what);
+    }
+    make::<SUM>("drop the bound on the sum");
+    make::<TOP>("drop the bound on exponents");
+    make::<MULTIPLE>("drop c's multiple");
+    make::<PLUS_ZERO>("keep c's -0");
+    make::<ADDEND>("leave c out of the sum");
 }

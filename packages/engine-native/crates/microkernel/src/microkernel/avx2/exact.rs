@@ -4,12 +4,12 @@
 //! by definition; for four the three errors are multiples of 2^-48 of at most 2^-19, so that their sum is exact too.
 //! c + s = h + l is a two-sum, z = l + e and w = h + z round to odd, and one conversion of w rounds to fp32. Rounding
 //! to odd keeps the order against every fp32 boundary B where B - h has 53 bits: where l = 0, or |z| <= |h| / 4. The
-//! rest, a cancellation of c and s that leaves less than e, is handed back.
+//! rest, a cancellation of c and s that leaves less than e, is handed back. An infinite c stays.
 
 use core::arch::x86_64::*;
 
 use crate::PANEL;
-use crate::microkernel::plain::{ROWS, Unit, exact_fp32, is_nonfinite};
+use crate::microkernel::plain::{ROWS, Unit, exact_fp32, is_nan};
 use crate::params::Format;
 
 /// Blocks of N terms, 4 or 2.
@@ -20,6 +20,8 @@ impl<const N: usize> Unit for Sum<N> {
     const PER: usize = 1;
     /// A multiple of every N.
     const KC: usize = 64;
+    const STICKY: bool = true;
+    const FINITE: bool = true;
 
     #[inline(always)]
     fn a(words: &[u32], format: Format) -> u32 {
@@ -37,8 +39,12 @@ impl<const N: usize> Unit for Sum<N> {
         unsafe { sums::<N>(a.cast(), b.cast(), c.cast(), units) }
     }
 
+    fn addend_ok(word: u32) -> bool {
+        !is_nan(word)
+    }
+
     fn refuse(word: u32) -> bool {
-        is_nonfinite(word)
+        is_nan(word)
     }
 }
 
@@ -74,14 +80,17 @@ unsafe fn sums<const N: usize>(a: *const f32, b: *const f32, c: *mut f32, units:
     unsafe {
         let sign = _mm256_set1_pd(-0.0);
         for u in (0..units).step_by(N) {
-            for r in 0..ROWS {
-                let x: [__m256d; N] =
-                    core::array::from_fn(|k| _mm256_set1_pd(f64::from(a.add((u + k) * ROWS + r).read())));
-                for j in (0..PANEL).step_by(4) {
-                    let p: [__m256d; N] = core::array::from_fn(|k| {
-                        let v = _mm256_cvtps_pd(_mm_loadu_ps(b.add((u + k) * PANEL + j)));
-                        _mm256_mul_pd(x[k], v)
-                    });
+            let mut x = [[sign; N]; ROWS];
+            for (r, x) in x.iter_mut().enumerate() {
+                for (k, x) in x.iter_mut().enumerate() {
+                    *x = _mm256_set1_pd(f64::from(a.add((u + k) * ROWS + r).read()));
+                }
+            }
+            for j in (0..PANEL).step_by(4) {
+                let v: [__m256d; N] =
+                    core::array::from_fn(|k| _mm256_cvtps_pd(_mm_loadu_ps(b.add((u + k) * PANEL + j))));
+                for (r, x) in x.iter().enumerate() {
+                    let p: [__m256d; N] = core::array::from_fn(|k| _mm256_mul_pd(x[k], v[k]));
                     let (mut s, mut e) = two_sum(p[0], p[1]);
                     if N == 4 {
                         let (high, lost) = two_sum(p[2], p[3]);
@@ -91,23 +100,30 @@ unsafe fn sums<const N: usize>(a: *const f32, b: *const f32, c: *mut f32, units:
                     }
                     let at = c.add(r * PANEL + j);
                     let (h, l) = two_sum(_mm256_cvtps_pd(_mm_loadu_ps(at)), s);
-                    let zero = _mm256_setzero_pd();
-                    // Terms of near exponents: h is the sum.
                     let errors = _mm256_castpd_si256(_mm256_or_pd(l, e));
-                    if _mm256_testz_si256(errors, errors) == 1 {
-                        _mm_storeu_ps(at, _mm256_cvtpd_ps(_mm256_add_pd(h, zero)));
-                        continue;
-                    }
-                    let z = odd_sum(l, e);
-                    // An exact zero is +0.
-                    let w = _mm256_add_pd(odd_sum(h, z), zero);
-                    let large = _mm256_mul_pd(_mm256_andnot_pd(sign, z), _mm256_set1_pd(4.0));
-                    let far = _mm256_cmp_pd::<_CMP_NLE_UQ>(large, _mm256_andnot_pd(sign, h));
-                    let open = _mm256_and_pd(_mm256_cmp_pd::<_CMP_NEQ_UQ>(l, zero), far);
-                    let w = _mm256_blendv_pd(w, _mm256_set1_pd(f64::NAN), open);
-                    _mm_storeu_ps(at, _mm256_cvtpd_ps(w));
+                    // Terms of near exponents: h is the sum. An exact zero is +0.
+                    let d = if _mm256_testz_si256(errors, errors) == 1 {
+                        _mm256_cvtpd_ps(_mm256_add_pd(h, _mm256_setzero_pd()))
+                    } else {
+                        rounded(h, l, e, _mm_loadu_ps(at))
+                    };
+                    _mm_storeu_ps(at, d);
                 }
             }
         }
     }
+}
+
+/// h + l + e rounded to fp32; NaN where that is open, c where it is infinite.
+#[target_feature(enable = "avx2")]
+fn rounded(h: __m256d, l: __m256d, e: __m256d, c: __m128) -> __m128 {
+    let (sign, zero) = (_mm256_set1_pd(-0.0), _mm256_setzero_pd());
+    let z = odd_sum(l, e);
+    let w = _mm256_add_pd(odd_sum(h, z), zero);
+    let large = _mm256_mul_pd(_mm256_andnot_pd(sign, z), _mm256_set1_pd(4.0));
+    let far = _mm256_cmp_pd::<_CMP_NLE_UQ>(large, _mm256_andnot_pd(sign, h));
+    let open = _mm256_and_pd(_mm256_cmp_pd::<_CMP_NEQ_UQ>(l, zero), far);
+    let d = _mm256_cvtpd_ps(_mm256_blendv_pd(w, _mm256_set1_pd(f64::NAN), open));
+    let infinite = _mm_cmp_ps::<_CMP_EQ_OQ>(_mm_andnot_ps(_mm_set1_ps(-0.0), c), _mm_set1_ps(f32::INFINITY));
+    _mm_blendv_ps(d, c, infinite)
 }

@@ -17,6 +17,7 @@ use core::ops::Range;
 use crate::PANEL;
 use crate::lanes::{Lanes, gather};
 use crate::microkernel::Aligned;
+use crate::microkernel::avx2::exact_path::Codes;
 use crate::microkernel::avx2::narrow::{ROWS, addend_distances};
 use crate::microkernel::narrow::mutation::{TAIL, ZERO_CODE};
 use crate::microkernel::narrow::{SHARE, TOP, ZERO, put, put_words, transpose};
@@ -26,8 +27,8 @@ use crate::words::View;
 /// Code of a zero's lowest bit: above the sum of any two others, and of such formats alone.
 pub const ZERO_LOW: i32 = 63;
 /// Bytes of a term of A and of B.
-const A_STEP: usize = 48;
-const B_STEP: usize = 384;
+pub const A_STEP: usize = 48;
+pub const B_STEP: usize = 384;
 
 pub const fn a_block(n: usize) -> usize {
     n * A_STEP
@@ -40,6 +41,15 @@ pub const fn b_block(n: usize) -> usize {
 /// Exponent of the format's smallest number.
 pub fn least(l: &Layout) -> i32 {
     l.emin() - l.fraction_bits as i32
+}
+
+/// What the codes and distances of A, or of B beside `other`, mean.
+pub fn row_codes(l: &Layout) -> Codes {
+    Codes { least: least(l), nearest: SHARE + l.emax() }
+}
+
+pub fn column_codes(l: &Layout, other: &Layout) -> Codes {
+    Codes { least: least(l), nearest: TOP - SHARE - other.emax() }
 }
 
 /// Whether codes of both formats add up as above.
@@ -104,7 +114,7 @@ pub fn pack_b<const N: usize, const MUT: u32>(
     out: &mut [u8],
 ) -> u64 {
     // Completes A's distance to TOP - (e_a + e_b).
-    let base = TOP - SHARE - layout_a.emax();
+    let base = column_codes(layout, layout_a).nearest;
     let mut lanes = Lanes::default();
     let mut bad = 0;
     for (row, out) in out.chunks_exact_mut(B_STEP).take(k.next_multiple_of(N)).enumerate() {
@@ -137,6 +147,9 @@ pub unsafe fn distances<const N: usize>(a: *const u8, b: *const u8, c: *const f3
     unsafe {
         let mut d = addend_distances(c);
         for t in 0..N {
+            // The next rows' block of A, and some of their accumulators.
+            _mm_prefetch::<_MM_HINT_T0>(a.wrapping_add(a_block(N) + t * A_STEP).cast());
+            _mm_prefetch::<_MM_HINT_T0>(c.wrapping_add(ROWS * PANEL + t % 16 * 16).cast());
             let db: [__m256i; 2] = core::array::from_fn(|half| {
                 _mm256_loadu_si256(b.add(t * B_STEP + 4 * PANEL + 32 * half).cast())
             });

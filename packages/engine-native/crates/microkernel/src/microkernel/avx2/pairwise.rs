@@ -3,12 +3,13 @@
 use core::arch::x86_64::*;
 
 use crate::PANEL;
-use crate::microkernel::plain::{ROWS, Unit, flushed_fp32, is_nonfinite};
+use crate::microkernel::plain::{ROWS, Unit, flushed_fp32, is_nan};
 use crate::params::Format;
 
 /// Blocks of N terms (4 or 2), the accumulator flushed after each. FLUSH: products and their sums are flushed too; fp16
 /// factors without subnormals give products of at least 2^-28 and sums that are multiples of 2^-48, never subnormal.
-/// Every infinity and NaN is the caller's: those of operands are decided before arithmetic.
+/// Non-finite operands are the caller's: they are decided before arithmetic. So is an infinite c, which stays; a NaN of
+/// opposite infinities has the sign set here as there. Without FLUSH c stays below 2^127 and nothing overflows.
 pub(crate) struct Tree<const N: usize, const FLUSH: bool>;
 
 impl<const N: usize, const FLUSH: bool> Unit for Tree<N, FLUSH> {
@@ -16,6 +17,8 @@ impl<const N: usize, const FLUSH: bool> Unit for Tree<N, FLUSH> {
     const PER: usize = 1;
     /// A multiple of every N.
     const KC: usize = 64;
+    const STICKY: bool = true;
+    const FINITE: bool = true;
 
     #[inline(always)]
     fn a(words: &[u32], format: Format) -> u32 {
@@ -33,8 +36,12 @@ impl<const N: usize, const FLUSH: bool> Unit for Tree<N, FLUSH> {
         unsafe { tree::<N, FLUSH>(a.cast(), b.cast(), c.cast(), units) }
     }
 
-    fn refuse(word: u32) -> bool {
-        is_nonfinite(word)
+    fn addend_ok(word: u32) -> bool {
+        if FLUSH { !is_nan(word) } else { word << 1 < 0xFE00_0000 }
+    }
+
+    fn refuse(_: u32) -> bool {
+        false
     }
 }
 
@@ -45,6 +52,14 @@ fn flush(x: __m256) -> __m256 {
     let sign = _mm256_set1_ps(-0.0);
     let normal = _mm256_cmp_ps::<_CMP_NLT_UQ>(_mm256_andnot_ps(sign, x), _mm256_set1_ps(f32::MIN_POSITIVE));
     _mm256_and_ps(x, _mm256_or_ps(normal, sign))
+}
+
+/// All bits set where x is infinite.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn infinite(x: __m256) -> __m256 {
+    let magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0), x);
+    _mm256_cmp_ps::<_CMP_EQ_OQ>(magnitude, _mm256_set1_ps(f32::INFINITY))
 }
 
 #[target_feature(enable = "avx2")]
@@ -66,7 +81,8 @@ unsafe fn tree<const N: usize, const FLUSH: bool>(a: *const f32, b: *const f32, 
                         let high = rounded(_mm256_add_ps(p[2], p[3]));
                         sum = rounded(_mm256_add_ps(sum, high));
                     }
-                    *s = flush(_mm256_add_ps(*s, sum));
+                    let next = flush(_mm256_add_ps(*s, sum));
+                    *s = if FLUSH { _mm256_blendv_ps(next, *s, infinite(*s)) } else { next };
                 }
             }
             for (r, s) in s.iter().enumerate() {

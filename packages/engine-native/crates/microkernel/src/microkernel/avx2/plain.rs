@@ -38,27 +38,44 @@ impl Unit for Fma {
 
 #[target_feature(enable = "avx2,fma")]
 unsafe fn fma(a: *const f32, b: *const f32, c: *mut f32, units: usize) {
-    for j in (0..PANEL).step_by(16) {
-        // SAFETY: all offsets stay inside the ranges that Unit::step names.
-        unsafe {
-            let mut s: [[__m256; 2]; ROWS] = core::array::from_fn(|r| {
-                core::array::from_fn(|i| _mm256_loadu_ps(c.add(r * PANEL + j + 8 * i)))
-            });
-            for u in 0..units {
-                let v: [__m256; 2] = core::array::from_fn(|i| _mm256_loadu_ps(b.add(u * PANEL + j + 8 * i)));
-                // The next rows' block of A.
-                _mm_prefetch::<_MM_HINT_T0>(a.wrapping_add((Fma::KC + u) * ROWS).cast());
-                for r in 0..ROWS {
-                    let x = _mm256_broadcast_ss(&*a.add(u * ROWS + r));
-                    for i in 0..2 {
-                        s[r][i] = _mm256_fmadd_ps(x, v[i], s[r][i]);
-                    }
+    // SAFETY: the strips cover the 64 columns of the ranges that Unit::step names.
+    unsafe {
+        strip::<3>(a, b, c, units);
+        strip::<3>(a, b.add(24), c.add(24), units);
+        strip::<2>(a, b.add(48), c.add(48), units);
+    }
+}
+
+/// 4 rows by W vectors of columns: 12 chains hide the latency that 8 just do.
+///
+/// # Safety
+/// As `Unit::step`, for 8 W columns from `b` and `c` on.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn strip<const W: usize>(a: *const f32, b: *const f32, c: *mut f32, units: usize) {
+    // SAFETY: all offsets stay inside the ranges named above.
+    unsafe {
+        let mut s: [[__m256; W]; ROWS] =
+            core::array::from_fn(|r| core::array::from_fn(|i| _mm256_loadu_ps(c.add(r * PANEL + 8 * i))));
+        for r in 0..ROWS {
+            // The next rows' accumulators.
+            _mm_prefetch::<_MM_HINT_T0>(c.wrapping_add((ROWS + r) * PANEL).cast());
+            _mm_prefetch::<_MM_HINT_T0>(c.wrapping_add((ROWS + r) * PANEL + 8 * (W - 1)).cast());
+        }
+        for u in 0..units {
+            let v: [__m256; W] = core::array::from_fn(|i| _mm256_loadu_ps(b.add(u * PANEL + 8 * i)));
+            // The next rows' block of A.
+            _mm_prefetch::<_MM_HINT_T0>(a.wrapping_add((Fma::KC + u) * ROWS).cast());
+            for r in 0..ROWS {
+                let x = _mm256_broadcast_ss(&*a.add(u * ROWS + r));
+                for i in 0..W {
+                    s[r][i] = _mm256_fmadd_ps(x, v[i], s[r][i]);
                 }
             }
-            for r in 0..ROWS {
-                for i in 0..2 {
-                    _mm256_storeu_ps(c.add(r * PANEL + j + 8 * i), s[r][i]);
-                }
+        }
+        for r in 0..ROWS {
+            for i in 0..W {
+                _mm256_storeu_ps(c.add(r * PANEL + 8 * i), s[r][i]);
             }
         }
     }

@@ -7,8 +7,13 @@ use core::arch::x86_64::*;
 use core::ops::Range;
 
 use crate::PANEL;
+use crate::gemm::ROW_BLOCK;
+use crate::microkernel::avx2::exact_path::{
+    SEGMENT, STATS_LEN, Stats, holds, multiply, scan_columns, scan_rows,
+};
 use crate::microkernel::avx2::floor_f32::{
-    Chain, ZERO_LOW, a_block, b_block, codes_fit, distances, least, pack_a, pack_b, products,
+    Chain, ZERO_LOW, a_block, b_block, codes_fit, column_codes, distances, least, pack_a, pack_b, products,
+    row_codes,
 };
 use crate::microkernel::avx2::narrow::{ROWS, shifted};
 use crate::microkernel::narrow::mutation::{ADDEND_FIX, ADDEND_LIMIT, AND_MASK, CLAMP, SIGN_FIX};
@@ -42,21 +47,42 @@ impl<const N: usize, const MUT: u32> Micro for WindowF32<N, MUT> {
     }
 
     fn a_len(&self, rows: usize, k: usize) -> usize {
-        rows.div_ceil(ROWS) * k.div_ceil(N) * a_block(N) / 8
+        rows.div_ceil(ROWS) * (k.div_ceil(N) * a_block(N) / 8 + k.div_ceil(SEGMENT) * STATS_LEN)
     }
 
     fn b_len(&self, k: usize) -> usize {
-        k.div_ceil(N) * b_block(N) / 8
+        k.div_ceil(N) * b_block(N) / 8 + k.div_ceil(SEGMENT) * STATS_LEN
     }
 
     fn pack_a(&self, a: &View<'_>, rows: Range<usize>, k: usize, out: &mut [u64], bad: &mut [u64]) {
+        let (groups, blocks) = (rows.len().div_ceil(ROWS), k.div_ceil(N));
+        let (items, stats) = out.split_at_mut(groups * blocks * a_block(N) / 8);
         // SAFETY: dispatch made this kernel on a machine with AVX2 and FMA.
-        unsafe { pack_a::<N, MUT>(&self.a, a, rows, k, as_bytes(out), bad) }
+        unsafe { pack_a::<N, MUT>(&self.a, a, rows, k, as_bytes(items), bad) }
+        for (i, stats) in as_stats(stats).iter_mut().take(groups * k.div_ceil(SEGMENT)).enumerate() {
+            let (first, group) = (i / groups * SEGMENT / N, i % groups);
+            // SAFETY: as above; the group's blocks lie `groups` blocks apart, the first of them in `items`.
+            *stats = unsafe {
+                let at = items.as_ptr().cast::<u8>().add((first * groups + group) * a_block(N));
+                let count = (SEGMENT / N).min(blocks - first);
+                scan_rows::<N>(at, groups * a_block(N), count, row_codes(&self.a))
+            };
+        }
     }
 
     fn pack_b(&self, b: &View<'_>, cols: Range<usize>, k: usize, out: &mut [u64]) -> u64 {
-        // SAFETY: as above.
-        unsafe { pack_b::<N, MUT>(&self.a, &self.b, b, cols, k, as_bytes(out)) }
+        let (items, stats) = out.split_at_mut(k.div_ceil(N) * b_block(N) / 8);
+        // SAFETY: dispatch made this kernel on a machine with AVX2 and FMA.
+        let bad = unsafe { pack_b::<N, MUT>(&self.a, &self.b, b, cols, k, as_bytes(items)) };
+        for (i, stats) in as_stats(stats).iter_mut().take(k.div_ceil(SEGMENT)).enumerate() {
+            let terms = SEGMENT.min(k.next_multiple_of(N) - i * SEGMENT);
+            // SAFETY: as above; the terms lie in `items`.
+            *stats = unsafe {
+                let at = items.as_ptr().cast::<u8>().add(i * SEGMENT / N * b_block(N));
+                scan_columns(at, terms, column_codes(&self.b, &self.a))
+            };
+        }
+        bad
     }
 
     fn addend_ok(&self, word: u32) -> bool {
@@ -64,23 +90,52 @@ impl<const N: usize, const MUT: u32> Micro for WindowF32<N, MUT> {
     }
 
     fn run(&self, block: Block<'_>) -> bool {
-        let Block { a, b, rows, chain, c, .. } = block;
-        let groups = rows.div_ceil(ROWS);
+        let Block { a, b, rows, k, chain, exact, c, .. } = block;
+        let (groups, blocks, c) = (rows.div_ceil(ROWS), k.div_ceil(N), c.as_mut_ptr());
+        // Groups that need no cut in this segment.
+        let mut plain = [false; ROW_BLOCK / ROWS];
+        let (mut some, mut all) = (false, true);
         for range in chain {
-            for k0 in range.clone().step_by(N) {
-                for g in 0..groups {
-                    // SAFETY: dispatch made this kernel on a machine with AVX2 and FMA; the packed buffers hold every
-                    // block of the chain's ranges, `c` rows up to a multiple of ROWS.
-                    unsafe {
-                        let pb = b.as_ptr().cast::<u8>().add(k0 / N * b_block(N));
-                        let pa = a.as_ptr().cast::<u8>().add((k0 / N * groups + g) * a_block(N));
-                        self.step(pa, pb, c.as_mut_ptr().add(g * ROWS * PANEL).cast());
+            let mut k0 = range.start;
+            while k0 < range.end {
+                let segment = k0 / SEGMENT;
+                let end = range.end.min((segment + 1) * SEGMENT);
+                // SAFETY: dispatch made this kernel on a machine with AVX2 and FMA; the packed buffers hold every block of
+                // the chain's ranges, behind them the stats of their segments, and `c` rows up to a multiple of ROWS.
+                unsafe {
+                    let a = a.as_ptr().cast::<u8>();
+                    let b = b.as_ptr().cast::<u8>();
+                    let c = |g: usize| c.add(g * ROWS * PANEL).cast::<f32>();
+                    for g in 0..groups {
+                        let rows =
+                            a.add(groups * blocks * a_block(N)).cast::<Stats>().add(segment * groups + g);
+                        let columns = b.add(blocks * b_block(N)).cast::<Stats>().add(segment);
+                        plain[g] = exact && holds::<MUT>(&*rows, &*columns, c(g), F, self.precision);
+                        (some, all) = (true, all && plain[g]);
+                    }
+                    for block in k0 / N..end.div_ceil(N) {
+                        let pb = b.add(block * b_block(N));
+                        for g in 0..groups {
+                            let pa = a.add((block * groups + g) * a_block(N));
+                            if plain[g] {
+                                multiply::<N>(pa, pb, c(g));
+                            } else {
+                                self.step(pa, pb, c(g));
+                            }
+                        }
                     }
                 }
+                k0 = end;
             }
         }
-        false
+        some && all
     }
+}
+
+/// Whole stats of a buffer.
+fn as_stats(words: &mut [u64]) -> &mut [Stats] {
+    // SAFETY: Stats is STATS_LEN words of plain numbers, aligned as u64 is.
+    unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() / STATS_LEN) }
 }
 
 impl<const N: usize, const MUT: u32> WindowF32<N, MUT> {
