@@ -1,6 +1,7 @@
 // Blind re-identification of every floating-point arithmetic of the catalog, a line each, on the reference and then on
 // the native engine as the box; hypotheses are computed by the native engine. Two to three seconds an arithmetic and box.
-//   node scripts/reidentify.mjs [--box reference|native] [--kind fused-window]
+//   node scripts/reidentify.mjs [--box reference|native] [--kind fused-window] [--kernel avx2]
+//     --kernel: the native box's; arithmetics without it are left out
 //   node scripts/reidentify.mjs --write     # both boxes, everything: writes reidentified.snap
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,18 +15,21 @@ const option = (name) => {
   return at < 0 ? undefined : process.argv[at + 1];
 };
 const write = process.argv.includes('--write');
-const [only, kind] = [option('--box'), option('--kind')];
+const [kind, kernel] = [option('--kind'), option('--kernel')];
+const only = kernel === undefined ? option('--box') : 'native';
 if (write && (only !== undefined || kind !== undefined)) {
-  process.stderr.write('--write: expected neither --box nor --kind, a snapshot is of everything\n');
+  process.stderr.write('--write: expected no --box, --kind, --kernel: a snapshot is of everything\n');
   process.exit(2);
 }
 const native = await nativeEngine();
-const boxes = { reference: referenceEngine(), native };
+const forced = { ...native, open: (op) => native.open(op, { kernel }) };
+const boxes = { reference: referenceEngine(), native: kernel === undefined ? native : forced };
 if (only !== undefined && !Object.hasOwn(boxes, only)) {
   process.stderr.write(`--box: expected ${Object.keys(boxes).join(' or ')}, got ${only}\n`);
   process.exit(2);
 }
-const ops = floatArithmetics().filter((op) => kind === undefined || op.datapath.kind === kind);
+const has = (op) => kernel === undefined || native.supports(op).kernels.includes(kernel);
+const ops = floatArithmetics().filter((op) => (kind === undefined || op.datapath.kind === kind) && has(op));
 
 const texts = [];
 let missed = 0;
