@@ -5,6 +5,7 @@ mod cdna;
 pub mod data;
 mod exact_path;
 pub mod harness;
+mod middles;
 pub mod model;
 pub mod model_cdna;
 mod mutants;

@@ -5,6 +5,10 @@
 //! c + s = h + l is a two-sum, z = l + e and w = h + z round to odd, and one conversion of w rounds to fp32. Rounding
 //! to odd keeps the order against every fp32 boundary B where B - h has 53 bits: where l = 0, or |z| <= |h| / 4. The
 //! rest, a cancellation of c and s that leaves less than e, is handed back. An infinite c stays.
+//!
+//! All this is rarely needed: |l| is at most half a last place of h, and where |e| is at most four (|e| <= 2^-51 |h|) h and
+//! the sum round alike unless h lies within eight last places of the middle between two fp32 numbers: low 29 bits near
+//! 2^28, as |h| is no less than 2^-120.
 
 use core::arch::x86_64::*;
 
@@ -12,10 +16,17 @@ use crate::PANEL;
 use crate::microkernel::plain::{ROWS, Unit, exact_fp32, is_nan};
 use crate::params::Format;
 
-/// Blocks of N terms, 4 or 2.
-pub(crate) struct Sum<const N: usize>;
+/// Faults that tests plant: bits of `MUT`.
+pub(crate) mod mutation {
+    pub const MIDDLE: u32 = 1;
+    pub const CANCEL: u32 = 2;
+    pub const SMALL: u32 = 4;
+}
 
-impl<const N: usize> Unit for Sum<N> {
+/// Blocks of N terms, 4 or 2.
+pub(crate) struct Sum<const N: usize, const MUT: u32 = 0>;
+
+impl<const N: usize, const MUT: u32> Unit for Sum<N, MUT> {
     const NAME: &'static str = "avx2/exact";
     const PER: usize = 1;
     /// A multiple of every N.
@@ -36,7 +47,7 @@ impl<const N: usize> Unit for Sum<N> {
     unsafe fn step(a: *const u32, b: *const u32, c: *mut u32, units: usize) {
         debug_assert!(units.is_multiple_of(N));
         // SAFETY: the caller's contract is `sums`'s.
-        unsafe { sums::<N>(a.cast(), b.cast(), c.cast(), units) }
+        unsafe { sums::<N, MUT>(a.cast(), b.cast(), c.cast(), units) }
     }
 
     fn addend_ok(word: u32) -> bool {
@@ -75,7 +86,7 @@ fn odd_sum(x: __m256d, y: __m256d) -> __m256d {
 }
 
 #[target_feature(enable = "avx2")]
-unsafe fn sums<const N: usize>(a: *const f32, b: *const f32, c: *mut f32, units: usize) {
+unsafe fn sums<const N: usize, const MUT: u32>(a: *const f32, b: *const f32, c: *mut f32, units: usize) {
     // SAFETY: all offsets stay inside the ranges that Unit::step names; units is a multiple of N.
     unsafe {
         let sign = _mm256_set1_pd(-0.0);
@@ -100,9 +111,8 @@ unsafe fn sums<const N: usize>(a: *const f32, b: *const f32, c: *mut f32, units:
                     }
                     let at = c.add(r * PANEL + j);
                     let (h, l) = two_sum(_mm256_cvtps_pd(_mm_loadu_ps(at)), s);
-                    let errors = _mm256_castpd_si256(_mm256_or_pd(l, e));
-                    // Terms of near exponents: h is the sum. An exact zero is +0.
-                    let d = if _mm256_testz_si256(errors, errors) == 1 {
+                    // An exact zero is +0.
+                    let d = if settled::<MUT>(h, l, e) {
                         _mm256_cvtpd_ps(_mm256_add_pd(h, _mm256_setzero_pd()))
                     } else {
                         rounded(h, l, e, _mm_loadu_ps(at))
@@ -112,6 +122,30 @@ unsafe fn sums<const N: usize>(a: *const f32, b: *const f32, c: *mut f32, units:
             }
         }
     }
+}
+
+/// Whether h rounds as h + l + e in all lanes, or is infinite.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn settled<const MUT: u32>(h: __m256d, l: __m256d, e: __m256d) -> bool {
+    let (sign, zero) = (_mm256_set1_pd(-0.0), _mm256_setzero_pd());
+    let bits = _mm256_add_epi64(_mm256_castpd_si256(h), _mm256_set1_epi64x(8));
+    let low = _mm256_and_si256(bits, _mm256_set1_epi64x((1 << 29) - 16));
+    let middle = _mm256_castsi256_pd(_mm256_cmpeq_epi64(low, _mm256_set1_epi64x(1 << 28)));
+    let magnitude = _mm256_andnot_pd(sign, h);
+    let lost = _mm256_mul_pd(_mm256_andnot_pd(sign, e), _mm256_set1_pd((1u64 << 51) as f64));
+    let cancels = _mm256_cmp_pd::<_CMP_GT_OQ>(lost, magnitude);
+    // Near fp32's subnormals the middle lies elsewhere.
+    let least = _mm256_set1_pd(f64::from_bits((1023 - 120) << 52));
+    let small = _mm256_cmp_pd::<_CMP_LT_OQ>(magnitude, least);
+    let kept = |x: __m256d, fault: u32| if MUT & fault == 0 { x } else { zero };
+    let open = _mm256_or_pd(
+        _mm256_or_pd(kept(middle, mutation::MIDDLE), kept(cancels, mutation::CANCEL)),
+        kept(small, mutation::SMALL),
+    );
+    let inexact = _mm256_cmp_pd::<_CMP_NEQ_UQ>(_mm256_or_pd(l, e), zero);
+    let open = _mm256_and_pd(open, inexact);
+    _mm256_movemask_pd(open) == 0
 }
 
 /// h + l + e rounded to fp32; NaN where that is open, c where it is infinite.
