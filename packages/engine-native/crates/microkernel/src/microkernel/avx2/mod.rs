@@ -3,6 +3,7 @@
 pub(crate) mod cdna3_i32;
 pub(crate) mod exact;
 pub(crate) mod exact_path;
+mod floor_chain;
 mod floor_f32;
 mod narrow;
 pub(crate) mod pairwise;

@@ -11,9 +11,9 @@ use crate::gemm::ROW_BLOCK;
 use crate::microkernel::avx2::exact_path::{
     SEGMENT, STATS_LEN, Stats, holds, multiply, scan_columns, scan_rows,
 };
+use crate::microkernel::avx2::floor_chain::{Chain, products};
 use crate::microkernel::avx2::floor_f32::{
-    Chain, ZERO_LOW, a_block, b_block, codes_fit, column_codes, distances, least, pack_a, pack_b, products,
-    row_codes,
+    ZERO_LOW, a_block, b_block, codes_fit, column_codes, distances, least, pack_a, pack_b, row_codes,
 };
 use crate::microkernel::avx2::narrow::{ROWS, shifted};
 use crate::microkernel::narrow::mutation::{ADDEND_FIX, ADDEND_LIMIT, AND_MASK, CLAMP, SIGN_FIX};
