@@ -1,72 +1,39 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
-import { catalogHash, InputError } from '@bitmma/core';
-import { z } from 'zod';
+import { catalogHash, type FormatName, InputError, type MmaOp, opHash, type WordArray } from '@bitmma/core';
+import type { OutMatrix } from '../cublas/scaled-mm.js';
 import { parseFileSpec } from '../files/open.js';
 import { writeAtomically } from '../files/write.js';
 import { type GemmOptions, type GemmResult, hashWords } from '../gemm/gemm.js';
 import type { GemmOperands, LoadedOperands } from '../gemm/prepare.js';
 import { rowGroup, rowHashes } from './rows.js';
+import { type GemmRun, type Manifest, type ManifestRun, manifestSchema, type ScaledMmRun } from './schema.js';
 
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const count = z.int().nonnegative();
+export type { GemmRun, Manifest, ManifestRun, ScaledMmRun } from './schema.js';
 
-const runSchema = z.strictObject({
-  /** The op itself, so that a later catalog cannot change what the run claims. */
-  op: z.record(z.string(), z.unknown()),
-  opHash: sha256,
-  inputs: z.array(
-    z.strictObject({
-      role: z.enum(['a', 'b', 'c', 'scaleA', 'scaleB', 'sparseMeta']),
-      /** File argument, its path relative to the manifest. */
-      source: z.string(),
-      dtype: z.string(),
-      shape: z.array(count),
-      sha256,
-    }),
-  ),
-  options: z.strictObject({
-    transA: z.boolean(),
-    transB: z.boolean(),
-    aFormat: z.string().optional(),
-    bFormat: z.string().optional(),
-    outFormat: z.string().optional(),
-    rounding: z.enum(['RNE', 'RZ']).optional(),
-    saturate: z.boolean().optional(),
-  }),
-  engine: z.string(),
-  kernel: z.string(),
-  result: z.strictObject({
-    /** Where the words were written, relative to the manifest; null: nowhere. */
-    file: z.string().nullable(),
-    format: z.string(),
-    shape: z.array(count),
-    sha256,
-    /** Result rows (batch included) of one hash. */
-    rowsPerHash: z.int().positive(),
-    /** First 32 hex digits of each group's SHA-256. */
-    rowHashes: z.array(z.string().regex(/^[0-9a-f]{32}$/)),
-  }),
-});
-
-const manifestSchema = z.strictObject({
-  bitmmaManifest: z.literal(1),
-  version: z.string(),
-  node: z.string(),
-  catalogHash: sha256,
-  runs: z.array(runSchema).min(1),
-});
-
-export type ManifestRun = z.infer<typeof runSchema>;
-export type Manifest = z.infer<typeof manifestSchema>;
-
-export interface RunRecord {
+/** A GEMM that ran on loaded files. */
+export interface GemmRecord {
+  readonly kind: 'gemm';
   readonly operands: GemmOperands;
   readonly loaded: LoadedOperands;
   readonly options: GemmOptions;
   readonly result: GemmResult;
   readonly written: string | null;
 }
+
+/** A scaled_mm that ran on loaded files: the options as the manifest keeps them. */
+export interface ScaledMmRecord {
+  readonly kind: 'scaled-mm';
+  readonly op: MmaOp;
+  readonly a: { readonly source: string; readonly shape: readonly number[]; readonly words: WordArray };
+  readonly b: ScaledMmRecord['a'];
+  readonly options: ScaledMmRun['options'];
+  readonly engine: string;
+  readonly out: OutMatrix;
+  readonly written: string | null;
+}
+
+export type RunRecord = GemmRecord | ScaledMmRecord;
 
 /** Writes a manifest of runs: what went in, what was computed, by what, and hashes of the result by rows. */
 export async function writeManifest(
@@ -79,15 +46,16 @@ export async function writeManifest(
     version,
     node: process.version,
     catalogHash: catalogHash(),
-    runs: runs.map((run) => manifestRun(path, run)),
+    runs: runs.map((run) => (run.kind === 'gemm' ? gemmRun(path, run) : scaledMmRun(path, run))),
   };
   await writeAtomically(path, [`${JSON.stringify(manifest, null, 1)}\n`]);
 }
 
-function manifestRun(path: string, { operands, loaded, options, result, written }: RunRecord): ManifestRun {
+function gemmRun(path: string, { operands, loaded, options, result, written }: GemmRecord): GemmRun {
   const roles = ['a', 'b', 'c', 'scaleA', 'scaleB', 'sparseMeta'] as const;
   const { aFormat, bFormat, outFormat, cast } = options;
   return {
+    kind: 'gemm',
     op: result.op as unknown as Record<string, unknown>,
     opHash: result.opHash,
     inputs: roles.flatMap((role) => {
@@ -117,14 +85,44 @@ function manifestRun(path: string, { operands, loaded, options, result, written 
     },
     engine: result.engine,
     kernel: result.kernel,
-    result: {
-      file: written === null ? null : relocate(written, path),
-      format: result.format,
-      shape: [...result.shape],
-      sha256: result.sha256,
-      rowsPerHash: rowGroup(result.shape),
-      rowHashes: rowHashes(result.words, result.format, result.shape, rowGroup(result.shape)),
-    },
+    result: resultOf(path, written, result.format, result.shape, result.words),
+  };
+}
+
+function scaledMmRun(path: string, record: ScaledMmRecord): ScaledMmRun {
+  const { op, options, engine, out, written } = record;
+  return {
+    kind: 'scaled-mm',
+    op: op as unknown as Record<string, unknown>,
+    opHash: opHash(op),
+    inputs: (['a', 'b'] as const).map((role) => ({
+      role,
+      source: relocate(record[role].source, path),
+      dtype: role === 'a' ? options.aFormat : options.bFormat,
+      shape: [...record[role].shape],
+      sha256: hashWords(record[role].words),
+    })),
+    options,
+    engine,
+    result: resultOf(path, written, out.format, out.shape, out.words),
+  };
+}
+
+function resultOf(
+  path: string,
+  written: string | null,
+  format: FormatName,
+  shape: readonly number[],
+  words: WordArray,
+): ManifestRun['result'] {
+  const rowsPerHash = rowGroup(shape);
+  return {
+    file: written === null ? null : relocate(written, path),
+    format,
+    shape: [...shape],
+    sha256: hashWords(words),
+    rowsPerHash,
+    rowHashes: rowHashes(words, format, shape, rowsPerHash),
   };
 }
 

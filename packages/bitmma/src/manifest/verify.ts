@@ -1,34 +1,18 @@
-import {
-  BitmmaError,
-  CancelledError,
-  type FormatName,
-  findOp,
-  InputError,
-  opHash,
-  parseOp,
-} from '@bitmma/core';
+import { BitmmaError, CancelledError, findOp, InputError, type MmaOp, opHash, parseOp } from '@bitmma/core';
 import { silent } from '../events.js';
-import { loadTensor } from '../files/open.js';
 import { type GemmOptions, hashWords, runPrepared } from '../gemm/gemm.js';
 import type { Matrices } from '../gemm/operand.js';
 import { type GemmOperands, loadOperands, type PreparedGemm, prepareGemm } from '../gemm/prepare.js';
-import { locate, type ManifestRun, readManifest } from './manifest.js';
+import { type GemmRun, locate, type ManifestRun, readManifest } from './manifest.js';
+import { indeterminate, type Outcome, rejected, resultFile, type Verdict } from './outcome.js';
 import { groupHash } from './rows.js';
+import { verifyScaledMm } from './verify-scaled-mm.js';
+
+export type { Verdict } from './outcome.js';
 
 export interface VerifyOptions extends Pick<GemmOptions, 'engine' | 'kernel' | 'signal' | 'on'> {
   /** Result rows (batch included) to re-execute; absent: all. */
   readonly rows?: readonly number[];
-}
-
-/** accepted: every re-executed row has the words of the run; indeterminate: it could not be re-executed. */
-export interface Verdict {
-  readonly verdict: 'accepted' | 'rejected' | 'indeterminate';
-  readonly device: string;
-  readonly instruction: string;
-  readonly reason: string;
-  readonly engine: string | null;
-  /** Result rows re-executed. */
-  readonly rows: number;
 }
 
 /** Re-executes the runs of a manifest, whole or by rows. InputError where the manifest itself is malformed. */
@@ -51,21 +35,6 @@ export async function verify(path: string, options: VerifyOptions = {}): Promise
 /** A row that the result does not have. */
 class RowError extends InputError {}
 
-type Outcome = Omit<Verdict, 'device' | 'instruction'>;
-
-const indeterminate = (reason: string): Outcome => ({
-  verdict: 'indeterminate',
-  reason,
-  engine: null,
-  rows: 0,
-});
-const rejected = (reason: string, engine: string | null, rows: number): Outcome => ({
-  verdict: 'rejected',
-  reason,
-  engine,
-  rows,
-});
-
 async function verifyRun(path: string, run: ManifestRun, options: VerifyOptions): Promise<Outcome> {
   const listen = options.on ?? silent;
   const op = parseOp(run.op, `${path}: op`);
@@ -80,6 +49,17 @@ async function verifyRun(path: string, run: ManifestRun, options: VerifyOptions)
       });
   }
   const groups = chosenGroups(run, options.rows);
+  if (run.kind === 'scaled-mm') return verifyScaledMm(path, run, groups, options);
+  return verifyGemm(path, run, op, groups, options);
+}
+
+async function verifyGemm(
+  path: string,
+  run: GemmRun,
+  op: MmaOp,
+  groups: readonly number[],
+  options: VerifyOptions,
+): Promise<Outcome> {
   const operands = operandsOf(path, run);
   const { rounding, saturate, transA: _, transB: __, ...formats } = run.options;
   const request = { op, ...definedOf(formats) };
@@ -87,15 +67,8 @@ async function verifyRun(path: string, run: ManifestRun, options: VerifyOptions)
   for (const input of run.inputs)
     if (hashWords(loaded[input.role]!.words) !== input.sha256)
       return indeterminate(`${input.source} does not hold the words of the run's ${input.role}`);
-  if (run.result.file !== null) {
-    const file = await loadTensor(locate(run.result.file, path), run.result.format as FormatName).catch(
-      () => null,
-    );
-    if (file === null)
-      listen({ kind: 'note', message: `${run.result.file} cannot be read; its words are not compared` });
-    else if (hashWords(file.words) !== run.result.sha256)
-      return rejected(`${run.result.file} does not hold the words of the run`, null, 0);
-  }
+  const done = await resultFile(path, run, options.on ?? silent);
+  if (done !== null) return done;
   const cast = { ...(rounding !== undefined && { rounding }), ...(saturate !== undefined && { saturate }) };
   const prepared = prepareGemm(request, loaded, cast);
   return reexecute(run, prepared, groups, { ...request, ...options });
@@ -113,7 +86,7 @@ const definedOf = (formats: {
 
 /** Runs each chosen group of rows alone; consecutive groups of one batch index run together. */
 async function reexecute(
-  run: ManifestRun,
+  run: GemmRun,
   prepared: PreparedGemm,
   groups: readonly number[],
   options: GemmOptions,
@@ -166,7 +139,7 @@ function chosenGroups({ result }: ManifestRun, rows: readonly number[] | undefin
   return [...new Set(rows.map((row) => Math.floor(row / result.rowsPerHash)))].sort((x, y) => x - y);
 }
 
-function operandsOf(path: string, run: ManifestRun): GemmOperands {
+function operandsOf(path: string, run: GemmRun): GemmOperands {
   const at = Object.fromEntries(run.inputs.map(({ role, source }) => [role, locate(source, path)]));
   if (at.a === undefined || at.b === undefined) throw new InputError('the manifest names no A or no B');
   return { a: at.a, b: at.b, ...at, transA: run.options.transA, transB: run.options.transB };

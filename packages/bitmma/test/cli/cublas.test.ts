@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -48,6 +48,75 @@ describe('bitmma scaled-mm', () => {
     expect(done.code).toBe(0);
     expect((await loadTensor(out, 'bf16')).words).toEqual((await expected({})).words);
   });
+
+  test.each([
+    ['N x K, slow, bf16', 'weight.safetensors', ['--trans-b', '--split-k', '1', '--out-dtype', 'bf16']],
+    [
+      'K x N, fast, split in two, FP8',
+      'b.npy',
+      ['--fast-accum', '--split-k', '2:contiguous', '--scale-result', '0.0001'],
+    ],
+  ])(
+    'a manifest is accepted by other engines, and rejected or indeterminate where it must be: %s',
+    async (_, bFile, flags) => {
+      const [copy, d, manifest] = [file('copy.npy'), file('d.npy'), file('manifest.json')];
+      await writeFile(copy, await readFile(file('a.npy')));
+      const argv = [
+        'scaled-mm',
+        copy,
+        file(bFile),
+        '--a-format',
+        'e4m3',
+        '--scale-a',
+        '0.5',
+        '--scale-b',
+        '3',
+        ...flags,
+      ];
+      const ran = await run(...argv, '--engine', 'reference', '--out', d, '--manifest', manifest);
+      expect(ran.code, ran.err).toBe(0);
+      const check = async (...more: string[]) => {
+        const { code, out } = await run('verify', manifest, ...more);
+        return [code, out.split(':')[0]];
+      };
+      for (const engine of ['reference', 'wasm']) {
+        expect(await check('--engine', engine)).toEqual([0, 'accepted']);
+        expect(await check('--engine', engine, '--rows', '0,2')).toEqual([0, 'accepted']);
+      }
+      const json = JSON.parse(await readFile(manifest, 'utf8'));
+      const edited = async (edit: (run: typeof json) => void) => {
+        const other = structuredClone(json);
+        edit(other.runs[0]);
+        await writeFile(manifest, JSON.stringify(other));
+      };
+      await edited(({ result }) => {
+        result.rowHashes[1] = '0'.repeat(32);
+      });
+      expect(await check('--rows', '0,2')).toEqual([0, 'accepted']);
+      expect(await check('--rows', '1')).toEqual([1, 'rejected']);
+      await edited(({ options }) => {
+        options.scaleB = '0x40800000';
+      });
+      expect(await check()).toEqual([1, 'rejected']);
+      await edited(({ options }) => {
+        options.profile = 'ada';
+      });
+      expect(await check()).toEqual([2, 'indeterminate']);
+      await edited(({ options }) => {
+        options.splitK = 'auto';
+      });
+      expect((await run('verify', manifest)).code).toBe(2);
+      await edited(() => {});
+      const words = await readFile(d);
+      words[words.length - 1]! ^= 1;
+      await writeFile(d, words);
+      expect(await check()).toEqual([1, 'rejected']);
+      const input = await readFile(copy);
+      input[input.length - 1]! ^= 1;
+      await writeFile(copy, input);
+      expect(await check()).toEqual([2, 'indeterminate']);
+    },
+  );
 
   test('scales from a file, fast accumulation, FP8 output with its scale, JSON', async () => {
     const flags = [

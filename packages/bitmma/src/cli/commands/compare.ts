@@ -68,6 +68,7 @@ export const compareCommand: Register = (io) =>
       if (flags.manifest !== undefined) {
         const { loaded } = comparison;
         const runs = comparison.results.map(({ request, result }) => ({
+          kind: 'gemm' as const,
           operands,
           loaded,
           options: { ...options, ...out, ...request },

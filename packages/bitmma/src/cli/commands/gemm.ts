@@ -62,7 +62,7 @@ export const gemmCommand: Register = (io) =>
         await writeTensor(flags.out, { format: result.format, words: result.words, shape: result.shape });
       if (flags.manifest !== undefined)
         await writeManifest(flags.manifest, VERSION, [
-          { operands, loaded, options, result, written: flags.out ?? null },
+          { kind: 'gemm', operands, loaded, options, result, written: flags.out ?? null },
         ]);
       const written = [flags.out, flags.manifest].filter((file) => file !== undefined);
       io.out(flags.json === true ? gemmJson(result, written) : gemmText(result, written));

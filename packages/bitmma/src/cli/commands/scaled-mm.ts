@@ -1,14 +1,19 @@
 import { InputError } from '@bitmma/core';
 import { Command } from 'commander';
-import { isFp8 } from '../../cublas/accumulate.js';
+import { isFp8, resolveSplit, type SplitK } from '../../cublas/accumulate.js';
+import type { ScaleTensor } from '../../cublas/checks.js';
 import type { OutFormat } from '../../cublas/epilogue.js';
 import { loadFp8Matrix, loadScale, loadSplitTable, toColumnMajor } from '../../cublas/files.js';
+import type { Split } from '../../cublas/plan.js';
 import type { Fp8 } from '../../cublas/presets.js';
 import { findProfile } from '../../cublas/profiles.js';
 import { scaledMm } from '../../cublas/scaled-mm.js';
+import { lookUpSplit } from '../../cublas/split-table.js';
 import { chooseEngine, ENGINE_IDS } from '../../engines.js';
 import { checkOutputName, writeTensor } from '../../files/write.js';
 import { hashWords } from '../../gemm/gemm.js';
+import { type ScaledMmRun, writeManifest } from '../../manifest/manifest.js';
+import { VERSION } from '../../version.js';
 import type { Register } from '../io.js';
 import { listenTo } from '../listen.js';
 import { parseSplitK } from '../split-k.js';
@@ -27,6 +32,7 @@ interface Flags {
   profile?: string;
   engine?: string;
   out?: string;
+  manifest?: string;
   json?: boolean;
 }
 
@@ -65,6 +71,7 @@ export const scaledMmCommand: Register = (io) =>
     .option('--profile <profile>', 'hopper (H100 PCIe, default) or ada (RTX 4060)')
     .option('--engine <engine>', `auto ${ENGINE_IDS.join(' ')}`)
     .option('--out <file>', 'writes D: .npy, .safetensors or .hex')
+    .option('--manifest <file>', 'writes what was run, for verify')
     .option('--json', 'the report as JSON')
     .action(async (aName: string, bName: string, flags: Flags) => {
       if (flags.out !== undefined) checkOutputName(flags.out);
@@ -77,6 +84,7 @@ export const scaledMmCommand: Register = (io) =>
       const splitK = parseSplitK(flags.splitK);
       const input = await loadFp8Matrix(aName, flags.aFormat, false, signal);
       let mat2 = await loadFp8Matrix(bName, flags.bFormat ?? flags.aFormat, flags.transB === true, signal);
+      const stored = mat2;
       const console = listenTo(io);
       try {
         if (mat2.strides[0] !== 1) {
@@ -84,18 +92,24 @@ export const scaledMmCommand: Register = (io) =>
           mat2 = toColumnMajor(mat2);
         }
         const formats = [input.format, mat2.format].map((f) => (isFp8(f) ? f : 'e4m3')) as [Fp8, Fp8];
-        const engine = await chooseEngine(flags.engine, profile.preset.op(...formats), console.on);
+        const op = profile.preset.op(...formats);
+        const engine = await chooseEngine(flags.engine, op, console.on);
         const start = performance.now();
-        const out = await scaledMm(input, mat2, {
+        const scales = {
           scaleA: await loadScale('--scale-a', flags.scaleA, signal),
           scaleB: await loadScale('--scale-b', flags.scaleB, signal),
           ...(flags.scaleResult !== undefined && {
             scaleResult: await loadScale('--scale-result', flags.scaleResult, signal),
           }),
+        };
+        const fastAccum = flags.fastAccum === true;
+        const splitTables = await Promise.all(flags.splitTable.map(loadSplitTable));
+        const out = await scaledMm(input, mat2, {
+          ...scales,
           ...(outDtype !== undefined && { outDtype }),
-          useFastAccum: flags.fastAccum === true,
+          useFastAccum: fastAccum,
           splitK,
-          splitTables: await Promise.all(flags.splitTable.map(loadSplitTable)),
+          splitTables,
           profile: profile.name,
           engine,
           signal,
@@ -106,6 +120,36 @@ export const scaledMmCommand: Register = (io) =>
         const seconds = (performance.now() - start) / 1000;
         if (flags.out !== undefined)
           await writeTensor(flags.out, { format: out.format, words: out.words, shape: out.shape });
+        if (flags.manifest !== undefined) {
+          const [m, k] = input.shape;
+          const n = mat2.shape[1];
+          const problem = { m, n, k, a: formats[0], b: formats[1], out: out.format, fastAccum };
+          await writeManifest(flags.manifest, VERSION, [
+            {
+              kind: 'scaled-mm',
+              op,
+              a: { source: aName, shape: input.shape, words: input.words },
+              b: { source: bName, shape: flags.transB === true ? [n, k] : [k, n], words: stored.words },
+              options: {
+                profile: profile.name,
+                transB: flags.transB === true,
+                aFormat: input.format,
+                bFormat: mat2.format,
+                fastAccum,
+                // An empty problem returns before it asks for a split.
+                splitK: splitOf(splitK, () =>
+                  m * n * k === 0 ? { count: 1, scheme: null } : lookUpSplit(problem, profile, splitTables),
+                ),
+                scaleA: hex(scales.scaleA),
+                scaleB: hex(scales.scaleB),
+                ...(scales.scaleResult !== undefined && { scaleResult: hex(scales.scaleResult) }),
+              },
+              engine: engine.id,
+              out,
+              written: flags.out ?? null,
+            },
+          ]);
+        }
         const report = {
           profile: profile.name,
           gpu: profile.gpu,
@@ -113,7 +157,7 @@ export const scaledMmCommand: Register = (io) =>
           shape: out.shape,
           k: input.shape[1],
           format: out.format,
-          fastAccum: flags.fastAccum === true,
+          fastAccum,
           splitK,
           seconds,
           sha256: hashWords(out.words),
@@ -130,6 +174,13 @@ export const scaledMmCommand: Register = (io) =>
         console.close();
       }
     });
+
+const hex = ({ words }: ScaleTensor) => `0x${words[0]!.toString(16).padStart(8, '0')}`;
+
+function splitOf(splitK: SplitK, look: () => Split): ScaledMmRun['options']['splitK'] {
+  const { count, scheme } = resolveSplit(splitK, look);
+  return scheme === null ? 1 : [count, scheme];
+}
 
 function collect(value: string, list: string[]): string[] {
   return [...list, value];

@@ -12,7 +12,7 @@ interface Flags extends OpFlags {
 export const verifyCommand: Register = (io, exit) =>
   addEngineOptions(new Command('verify'))
     .description('Re-executes the runs of a manifest: accepted (exit 0), rejected (1) or indeterminate (2).')
-    .argument('<manifest>', 'a file that gemm or compare wrote with --manifest')
+    .argument('<manifest>', 'a file that gemm, compare or scaled-mm wrote with --manifest')
     .option('--rows <list>', 'result rows to re-execute: 0,5,10-19; absent: all')
     .option('--json', 'as JSON')
     .action(async (path: string, flags: Flags) => {
