@@ -45,8 +45,25 @@ function vitest(name, cwd, report) {
   if (done.status !== 0 && numFailedTests === 0) step(`${name}: a test file failed to run`, 1);
 }
 
+/** Names of tests that failed, and of those that passed having printed a line that begins with SKIPPED. */
+function outcomes(output) {
+  const [failed, skipped] = [new Set(), new Set()];
+  let part = '';
+  let test = '';
+  for (const line of output.split('\n')) {
+    if (line === 'successes:' || line === 'failures:') part = line;
+    const [, named] = /^---- (.+) stdout ----$/.exec(line) ?? [];
+    if (named !== undefined) {
+      test = named;
+      if (part === 'failures:') failed.add(test);
+    } else if (part === 'successes:' && line.startsWith('SKIPPED')) skipped.add(test);
+  }
+  return { failed, skipped };
+}
+
 function cargo(name, cwd) {
-  const done = spawnSync('cargo', ['test', '--workspace', '--release', '--quiet'], {
+  const args = ['test', '--workspace', '--release', '--quiet', '--', '--show-output'];
+  const done = spawnSync('cargo', args, {
     cwd,
     env: childEnv(),
     stdio: ['inherit', 'pipe', 'inherit'],
@@ -54,7 +71,9 @@ function cargo(name, cwd) {
     maxBuffer: 1 << 28,
   });
   process.stdout.write(done.stdout);
-  for (const [, test] of done.stdout.matchAll(/^---- (.+) stdout ----$/gm)) failures.push(`${name}: ${test}`);
+  const { failed, skipped } = outcomes(done.stdout);
+  for (const test of failed) failures.push(`${name}: ${test}`);
+  count(-skipped.size, 0, skipped.size);
   const results = [...done.stdout.matchAll(/test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored/g)];
   for (const [, passed, failed, ignored] of results) count(Number(passed), Number(failed), Number(ignored));
   if (done.status !== 0 && !results.some(([, , failed]) => failed !== '0')) step(`${name}: cargo test`, 1);
