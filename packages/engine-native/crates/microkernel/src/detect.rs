@@ -5,6 +5,8 @@
 pub enum Isa {
     /// Portable integer code.
     Scalar,
+    /// The vectors of every 64-bit Arm.
+    Neon,
     /// AVX2 and FMA.
     Avx2,
     /// AVX-512 F, BW, DQ, VL and VNNI.
@@ -13,11 +15,12 @@ pub enum Isa {
 
 impl Isa {
     /// Slowest first.
-    pub const ALL: [Isa; 3] = [Isa::Scalar, Isa::Avx2, Isa::Avx512];
+    pub const ALL: [Isa; 4] = [Isa::Scalar, Isa::Neon, Isa::Avx2, Isa::Avx512];
 
     pub fn name(self) -> &'static str {
         match self {
             Isa::Scalar => "scalar",
+            Isa::Neon => "neon",
             Isa::Avx2 => "avx2",
             Isa::Avx512 => "avx512",
         }
@@ -32,6 +35,7 @@ impl Isa {
     pub fn available(self) -> bool {
         match self {
             Isa::Scalar => true,
+            Isa::Neon => cfg!(target_arch = "aarch64"),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
             #[cfg(target_arch = "x86_64")]

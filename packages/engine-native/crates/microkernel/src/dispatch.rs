@@ -2,6 +2,8 @@
 
 use crate::detect::Isa;
 use crate::gemm::Kernel;
+#[cfg(target_arch = "aarch64")]
+use crate::microkernel::neon;
 use crate::microkernel::plain::{Plain, Unit};
 #[cfg(target_arch = "x86_64")]
 use crate::microkernel::{avx2, avx512};
@@ -52,7 +54,8 @@ pub fn select(params: &Params, isa: Isa) -> Option<Kernel> {
         return None;
     }
     match isa {
-        Isa::Scalar => None,
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon => plain::<neon::plain::Fma, neon::plain::Pairs>(params),
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => plain::<avx2::plain::Fma, avx2::plain::Pairs>(params)
             .or_else(|| blocks!(avx2, params))
@@ -61,7 +64,6 @@ pub fn select(params: &Params, isa: Isa) -> Option<Kernel> {
         Isa::Avx512 => plain::<avx512::plain::Fma, avx512::plain::Vnni>(params)
             .or_else(|| blocks!(avx512, params))
             .or_else(|| select_avx512(params)),
-        #[cfg(not(target_arch = "x86_64"))]
         _ => None,
     }
 }

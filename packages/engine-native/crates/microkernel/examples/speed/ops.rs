@@ -18,7 +18,7 @@ impl Op {
     /// The least ratio wanted.
     pub fn bar(&self, isa: Isa) -> Option<f64> {
         match isa {
-            Isa::Scalar => None,
+            Isa::Scalar | Isa::Neon => None,
             Isa::Avx2 => Some(self.avx2),
             Isa::Avx512 => Some(self.avx512),
         }

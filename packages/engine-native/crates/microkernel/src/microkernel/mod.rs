@@ -8,6 +8,8 @@ pub(crate) mod avx512;
 pub(crate) mod cold;
 pub(crate) mod exponents;
 pub(crate) mod narrow;
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
 pub(crate) mod plain;
 pub(crate) mod wide;
 

@@ -7,6 +7,9 @@ use crate::tests::data::{Data, Rng, matrix};
 use crate::tests::harness::{assert_exact, kernel, run};
 use crate::tests::model::dot;
 
+/// Instruction sets of this architecture with chains of their own.
+const ISAS: &[Isa] = if cfg!(target_arch = "aarch64") { &[Isa::Neon] } else { &[Isa::Avx2, Isa::Avx512] };
+
 #[test]
 fn scratch_memory_follows_the_rows_of_a() {
     let f = Format::Fp16;
@@ -21,7 +24,7 @@ fn scratch_memory_follows_the_rows_of_a() {
 
 #[test]
 fn integers() {
-    for isa in [Isa::Avx2, Isa::Avx512] {
+    for &isa in ISAS {
         for a in [Format::S8, Format::U8] {
             for b in [Format::S8, Format::U8] {
                 let p = Params { family: Family::Integer, a, b, output: Output::S32Wrap, k: 32 };
@@ -33,7 +36,7 @@ fn integers() {
 
 #[test]
 fn sequential_fma() {
-    for isa in [Isa::Avx2, Isa::Avx512] {
+    for &isa in ISAS {
         for k in [1, 2, 4] {
             let f = Format::Fp32;
             let p = Params { family: Family::SequentialFma, a: f, b: f, output: Output::Fp32Rne, k };

@@ -1,0 +1,3 @@
+//! NEON micro-kernels.
+
+pub(crate) mod plain;
