@@ -101,12 +101,14 @@ function dataStart(zip: ZipFile, entry: Entry, name: string): Promise<number> {
 
 async function inflate(zip: ZipFile, entry: Entry, name: string): Promise<Uint8Array> {
   const damaged = (why: string) => new FileError(name, `cannot be inflated (${why})`);
-  const stream = await new Promise<Readable>((resolve, reject) => {
-    zip.openReadStream(entry, (error, opened) => (error ? reject(damaged(error.message)) : resolve(opened)));
-  });
   if (entry.uncompressedSize > entry.compressedSize * MAX_RATIO)
     throw damaged(`${entry.compressedSize} bytes cannot hold ${entry.uncompressedSize}`);
   const bytes = new Uint8Array(entry.uncompressedSize);
+  const stream = await new Promise<Readable>((resolve, reject) => {
+    zip.openReadStream(entry, (error, opened) => (error ? reject(damaged(error.message)) : resolve(opened)));
+  });
+  // The loop below hears of errors while it reads; one that comes after it has no one else to hear it.
+  stream.on('error', () => {});
   let at = 0;
   let crc = 0;
   try {

@@ -32,6 +32,28 @@ it('a .npy cut at any byte is refused', async () => {
 });
 
 describe.skipIf(fixtures === null)(`damaged bytes ${inject('pythonReason')}`, () => {
+  it.each([1, 300, 15_401_184, 2 ** 31])(
+    'a size of %i bytes too many in an archive is refused, and nothing more is thrown',
+    async (more) => {
+      const bytes = readFileSync(join(fixtures!, 'deflated.npz'));
+      for (
+        let at = bytes.indexOf('PK\x01\x02', 0, 'latin1');
+        at >= 0;
+        at = bytes.indexOf('PK\x01\x02', at + 4, 'latin1')
+      )
+        bytes.writeUInt32LE(bytes.readUInt32LE(at + 24) + more, at + 24);
+      const path = join(folder, 'size.npz');
+      writeFileSync(path, bytes);
+      const thrown: unknown[] = [];
+      const listen = (error: unknown) => thrown.push(error);
+      process.on('uncaughtException', listen);
+      expect(await readsOrRefuses(`${path}:left`)).toBe('refused');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      process.off('uncaughtException', listen);
+      expect(thrown).toEqual([]);
+    },
+  );
+
   const cases = [
     ['batch.npy', 'm.npy'],
     ['stored.npz', 'm.npz:left'],
