@@ -10,15 +10,16 @@ const folder = mkdtempSync(join(tmpdir(), 'bitmma-cancel-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 it.each(['reference', 'auto'])('Ctrl-C ends a GEMM on %s with one line and no file', async (engine) => {
-  const side = 2048;
-  const words = new Uint16Array(side * side).map((_, i) => 0x3800 + (i % 1999));
-  await writeTensor(join(folder, 'a.npy'), { format: 'fp16', words, shape: [side, side] });
+  const [rows, depth] = [4096, 8192];
+  const words = new Uint16Array(rows * depth).map((_, i) => 0x3800 + (i % 1999));
+  await writeTensor(join(folder, 'a.npy'), { format: 'fp16', words, shape: [rows, depth] });
   const a = join(folder, 'a.npy');
-  // 8.6 G multiply-adds of exact sums: seconds on any engine here.
+  // 137 G multiply-adds of exact sums: 15 s and more on two cores of the fastest engine (5 G a second each).
   const argv = [
     'gemm',
     a,
     a,
+    '--trans-b',
     '--device',
     'mi100',
     '--engine',
