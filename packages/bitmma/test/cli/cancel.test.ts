@@ -14,12 +14,14 @@ it.each(['reference', 'auto'])('Ctrl-C ends a GEMM on %s with one line and no fi
   const words = new Uint16Array(rows * depth).map((_, i) => 0x3800 + (i % 1999));
   await writeTensor(join(folder, 'a.npy'), { format: 'fp16', words, shape: [rows, depth] });
   const a = join(folder, 'a.npy');
-  // 137 G multiply-adds of exact sums: 15 s and more on two cores of the fastest engine (5 G a second each).
+  // 137 G multiply-adds of exact sums: 15 s and more on two threads of the fastest engine (5 G a second each).
   const argv = [
     'gemm',
     a,
     a,
     '--trans-b',
+    '--threads',
+    '2',
     '--device',
     'mi100',
     '--engine',
