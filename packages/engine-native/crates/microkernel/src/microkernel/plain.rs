@@ -233,6 +233,12 @@ impl<U: Unit> Micro for Plain<U> {
     }
 }
 
+/// Two 8-bit integers of a unit, widened to 16 bits.
+pub fn pair(words: &[u32], format: Format) -> u32 {
+    let wide = |w: u32| if format == Format::S8 { w as u8 as i8 as i16 as u16 } else { u16::from(w as u8) };
+    u32::from(wide(words[0])) | u32::from(wide(words[1])) << 16
+}
+
 /// fp32 and 8-bit words of a unit as they are.
 pub fn bytes(words: &[u32]) -> u32 {
     words.iter().enumerate().fold(0, |x, (i, w)| x | (w & 255) << (8 * i))

@@ -7,7 +7,7 @@ use crate::microkernel::avx2::wide::mutation::*;
 use crate::microkernel::avx2::window_wide::WindowWide;
 use crate::params::{Family, Format};
 use crate::tests::cdna::cdna3;
-use crate::tests::harness::assert_exact;
+use crate::tests::harness::{assert_exact, lacks};
 use crate::tests::mutants::caught;
 use crate::tests::windows::window;
 
@@ -36,8 +36,7 @@ fn cdna3_fp8() {
 
 #[test]
 fn mutants_of_wide_windows() {
-    if !Isa::Avx2.available() {
-        eprintln!("SKIPPED: this machine lacks avx2");
+    if lacks(crate::Isa::Avx2) {
         return;
     }
     fn make<const MUT: u32>(what: &str) {
@@ -59,8 +58,7 @@ fn mutants_of_wide_windows() {
 
 #[test]
 fn mutants_of_cdna3() {
-    if !Isa::Avx2.available() {
-        eprintln!("SKIPPED: this machine lacks avx2");
+    if lacks(crate::Isa::Avx2) {
         return;
     }
     fn bf16<const MUT: u32>(what: &str) {

@@ -3,7 +3,7 @@
 use crate::gemm::{Job, Kernel, Shape};
 use crate::params::{Format, Params};
 use crate::report::{Counts, Report};
-use crate::tests::harness::{Store, kernel};
+use crate::tests::harness::{Store, kernel, lacks};
 use crate::tests::model::dot;
 use crate::tests::windows::fp8;
 use crate::words::{Out, View};
@@ -157,8 +157,7 @@ fn caught(micro: Box<dyn crate::microkernel::Micro>, what: &str) {
 fn mutants() {
     use crate::microkernel::avx512::exact_path::mutation::*;
     use crate::microkernel::avx512::window_f32::WindowF32;
-    if !crate::Isa::Avx512.available() {
-        eprintln!("SKIPPED: this machine lacks avx512");
+    if lacks(crate::Isa::Avx512) {
         return;
     }
     fn make<const MUT: u32>(what: &str) {
@@ -178,8 +177,7 @@ fn mutants() {
 fn avx2_mutants() {
     use crate::microkernel::avx2::exact_path::mutation::*;
     use crate::microkernel::avx2::window_f32::WindowF32;
-    if !crate::Isa::Avx2.available() {
-        eprintln!("SKIPPED: this machine lacks avx2");
+    if lacks(crate::Isa::Avx2) {
         return;
     }
     fn make<const MUT: u32>(what: &str) {

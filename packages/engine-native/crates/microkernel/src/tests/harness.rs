@@ -163,10 +163,17 @@ pub fn sweep_while(kernel: &Kernel, rounds: u64, go: fn(&Tally) -> bool) -> Tall
     sum
 }
 
-/// The kernel of these params, or None with a visible line where the machine lacks the instruction set.
-pub fn kernel(params: &Params, isa: crate::Isa) -> Option<Kernel> {
+/// Whether the machine lacks the instruction set; then with a line that the test command counts.
+pub fn lacks(isa: crate::Isa) -> bool {
     if !isa.available() {
         eprintln!("SKIPPED: this machine lacks {}", isa.name());
+    }
+    !isa.available()
+}
+
+/// The kernel of these params, or None where the machine lacks the instruction set.
+pub fn kernel(params: &Params, isa: crate::Isa) -> Option<Kernel> {
+    if lacks(isa) {
         return None;
     }
     Some(crate::select(params, isa).unwrap_or_else(|| panic!("no {} kernel for {params:?}", isa.name())))

@@ -6,7 +6,7 @@ use crate::gemm::{Kernel, Shape};
 use crate::microkernel::avx2::exact::{Sum, mutation::*};
 use crate::microkernel::plain::Plain;
 use crate::params::{Family, Format, Output, Params};
-use crate::tests::harness::{kernel, run};
+use crate::tests::harness::{kernel, lacks, run};
 use crate::tests::model::dot;
 
 const K: usize = 4;
@@ -79,8 +79,7 @@ fn sums() {
 
 #[test]
 fn mutants() {
-    if !Isa::Avx2.available() {
-        eprintln!("SKIPPED: this machine lacks avx2");
+    if lacks(crate::Isa::Avx2) {
         return;
     }
     fn make<const N: usize, const MUT: u32>(f: Format, what: &str) {

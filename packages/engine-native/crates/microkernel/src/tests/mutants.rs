@@ -3,7 +3,7 @@
 use crate::gemm::Kernel;
 use crate::microkernel::Micro;
 use crate::params::Params;
-use crate::tests::harness::sweep_while;
+use crate::tests::harness::{lacks, sweep_while};
 
 pub fn caught(params: Params, step: usize, micro: Box<dyn Micro>, what: &str) {
     let t = sweep_while(&Kernel::new(params, step, micro), 4, |t| t.wrong == 0);
@@ -17,8 +17,7 @@ fn window_f32() {
     use crate::microkernel::avx512::window_f32::WindowF32;
     use crate::microkernel::narrow::mutation::*;
     use crate::params::Format::{E4m3, E5m2};
-    if !crate::Isa::Avx512.available() {
-        eprintln!("SKIPPED: this machine lacks avx512");
+    if lacks(crate::Isa::Avx512) {
         return;
     }
     fn make<const MUT: u32>(what: &str) {
@@ -42,8 +41,7 @@ fn window_f64() {
     use crate::microkernel::avx512::window_f64::WindowF64;
     use crate::microkernel::narrow::mutation::*;
     use crate::params::Format::Fp16;
-    if !crate::Isa::Avx512.available() {
-        eprintln!("SKIPPED: this machine lacks avx512");
+    if lacks(crate::Isa::Avx512) {
         return;
     }
     fn make<const MUT: u32>(what: &str) {
@@ -67,8 +65,7 @@ fn window_wide() {
     use crate::microkernel::avx512::window_wide::{WindowWide, mutation::*};
     use crate::microkernel::narrow::mutation::*;
     use crate::params::Format::Bf16;
-    if !crate::Isa::Avx512.available() {
-        eprintln!("SKIPPED: this machine lacks avx512");
+    if lacks(crate::Isa::Avx512) {
         return;
     }
     fn make<const MUT: u32>(what: &str) {
@@ -91,8 +88,7 @@ fn split_f64() {
     use crate::microkernel::avx512::split_f64::{SplitF64, mutation::*};
     use crate::microkernel::narrow::mutation::*;
     use crate::params::Format::E5m2;
-    if !crate::Isa::Avx512.available() {
-        eprintln!("SKIPPED: this machine lacks avx512");
+    if lacks(crate::Isa::Avx512) {
         return;
     }
     fn make<const MUT: u32>(what: &str) {
@@ -112,8 +108,7 @@ fn avx2_window_f32() {
     use crate::microkernel::avx2::window_f32::WindowF32;
     use crate::microkernel::narrow::mutation::*;
     use crate::params::Format::{E4m3, E5m2};
-    if !crate::Isa::Avx2.available() {
-        eprintln!("SKIPPED: this machine lacks avx2");
+    if lacks(crate::Isa::Avx2) {
         return;
     }
     fn make<const MUT: u32>(what: &str) {
@@ -135,8 +130,7 @@ fn avx2_window_f32() {
 fn avx2_window_i32() {
     use crate::microkernel::avx2::window_i32::{WindowI32, mutation::*};
     use crate::params::Format::{E4m3, E5m2};
-    if !crate::Isa::Avx2.available() {
-        eprintln!("SKIPPED: this machine lacks avx2");
+    if lacks(crate::Isa::Avx2) {
         return;
     }
     fn make<const MUT: u32>(what: &str) {
@@ -156,8 +150,7 @@ fn odd_even_f64() {
     use crate::microkernel::avx512::odd_even_f64::{OddEvenF64, mutation::*};
     use crate::microkernel::narrow::mutation::*;
     use crate::params::{Family, Format::E5m2Fnuz};
-    if !crate::Isa::Avx512.available() {
-        eprintln!("SKIPPED: this machine lacks avx512");
+    if lacks(crate::Isa::Avx512) {
         return;
     }
     fn make<const MUT: u32>(what: &str) {
@@ -177,8 +170,7 @@ fn window_i32() {
     use crate::microkernel::avx512::window_i32::{WindowI32, mutation::*};
     use crate::microkernel::narrow::mutation::TAIL;
     use crate::params::{Family, Format};
-    if !crate::Isa::Avx512.available() {
-        eprintln!("SKIPPED: this machine lacks avx512");
+    if lacks(crate::Isa::Avx512) {
         return;
     }
     fn fused<const MUT: u32>(what: &str) {

@@ -3,7 +3,7 @@
 use core::arch::aarch64::*;
 
 use crate::PANEL;
-use crate::microkernel::plain::{ROWS, Unit, is_nan};
+use crate::microkernel::plain::{ROWS, Unit, is_nan, pair};
 use crate::params::Format;
 
 /// IEEE fused multiply-adds in order, RNE, subnormals kept (the default FPCR). Infinities follow IEEE; a NaN is the
@@ -63,11 +63,6 @@ unsafe fn fma(a: *const f32, b: *const f32, c: *mut f32, units: usize) {
 
 /// Sums of 8-bit products, widened to 16 bits, by smull and addp: exact, then modulo 2^32.
 pub(crate) struct Pairs;
-
-fn pair(words: &[u32], format: Format) -> u32 {
-    let wide = |w: u32| if format == Format::S8 { w as u8 as i8 as i16 as u16 } else { u16::from(w as u8) };
-    u32::from(wide(words[0])) | u32::from(wide(words[1])) << 16
-}
 
 impl Unit for Pairs {
     const NAME: &'static str = "neon/integer-pairs";
